@@ -16,16 +16,12 @@ constexpr uint64_t kRow = uint64_t{1} << 63;
 // Why histories do not show it, or nothing if they do.
 std::string_view WhyNotJudged(Invariant invariant) {
   switch (invariant) {
-    case Invariant::kOneLiveToken:
-      return "which token a process takes for its own is not recorded";
-    case Invariant::kHasLockTruthful:
-      return "answers are not judged yet";
     case Invariant::kIsolation:
       return "for which lock a process wrote a row is not recorded";
+    case Invariant::kOneLiveToken:
+    case Invariant::kHasLockTruthful:
     case Invariant::kNoWedge:
-      return "when faults ended, and who could have taken the lock, is not recorded";
     case Invariant::kNoWorkAfterRelease:
-      return "releases are not judged yet";
     case Invariant::kTokenMonotonic:
     case Invariant::kHandedTokenMonotonic:
     case Invariant::kFencedWritesOrdered:
@@ -49,10 +45,16 @@ bool CanJudge(const ProtocolInfo& protocol) { return !protocol.holder_columns.ho
 Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
     : options_(options),
       has_tokens_(protocol.has_tokens),
-      rows_(protocol, options.lease, processes_),
+      gives_back_(protocol.promises[static_cast<size_t>(Invariant::kNoWorkAfterRelease)] !=
+                  Promise::kNotApplicable),
+      ownership_(!protocol.holder_columns.lock.empty()),
+      releases_(processes_),
+      rows_(protocol, options.lease, processes_, ownership_, releases_),
       beliefs_(Invariant::kSingleLeaderBelief, "believed that it leads", processes_),
       work_(Invariant::kSingleWorker, "was at work under", processes_),
-      handed_(processes_) {}
+      handed_(processes_),
+      answers_(processes_, ownership_),
+      own_tokens_(processes_, ownership_) {}
 
 Process& Checker::Known(const std::string& name) {
   if (processes_.Find(name) == nullptr && options_.clock_error) {
@@ -78,13 +80,19 @@ void Checker::MissingLines(const std::string& because, const std::string& remedy
   work_.Missing(because, remedy);
   handed_.Missing(because, remedy);
   accepted_.Missing(because, remedy);
+  answers_.Missing(because, remedy);
+  releases_.Missing(because, remedy);
+  own_tokens_.Missing(because, remedy);
 }
 
 void Checker::AddUnread(const Place& place) {
-  const std::string why = Cat(place.file, ":", std::to_string(place.line), " could not be read");
-  const std::string remedy = "mend the line, or leave it out if it is none of the history's";
-  rows_.Missing(why, remedy);
-  MissingLines(why, remedy);
+  AddMissing(Cat(place.file, ":", std::to_string(place.line), " could not be read"),
+             "mend the line, or leave it out if it is none of the history's");
+}
+
+void Checker::AddMissing(const std::string& because, const std::string& remedy) {
+  rows_.Missing(because, remedy);
+  MissingLines(because, remedy);
 }
 
 void Checker::Problem(const Place& place, std::string text) {
@@ -131,6 +139,15 @@ void Checker::Add(Operation operation) {
   }
   newest_ = newest_ ? std::max(*newest_, key.first) : key.first;
   waiting_.emplace(key, std::move(operation));
+  TakeWaiting();
+}
+
+void Checker::Advance(Timestamp at) {
+  newest_ = newest_ ? std::max(*newest_, at) : at;
+  TakeWaiting();
+}
+
+void Checker::TakeWaiting() {
   while (!waiting_.empty() && waiting_.begin()->first.first < *newest_ - options_.window) {
     taken_ = waiting_.begin()->first.first;
     Take(waiting_.begin()->second);
@@ -150,6 +167,11 @@ void Checker::On(const RowChange& change) {
     return;
   }
   rows_.Add(change, metrics_);
+  // A stream without lines of processes is endless, too.
+  constexpr int64_t kOften = 1024;
+  if (metrics_.row_changes % kOften != 0) return;
+  const Timestamp watermark = change.commit - options_.window - clock_most_;
+  ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
 }
 
 bool Checker::Number(const Said& said) {
@@ -168,13 +190,20 @@ bool Checker::Number(const Said& said) {
       work_.Gap(said.process, process.last_line, said.at);
       handed_.Gap(said.process, said.at);
       accepted_.Gap(said.process, said.at);
+      answers_.Gap(said.process, said.at);
+      releases_.Gap(said.process, process.last_line, said.at);
+      own_tokens_.Gap(said.process, process.last_line, said.at);
     }
     process.number = said.number;
   }
   if (is_anew) {
     ++process.starts;
+    process.started = said.at;
+    process.has_restarted = process.last_line.has_value();
     beliefs_.Restart(said.process, process.last_line, said.at);
     work_.Restart(said.process, process.last_line, said.at);
+    releases_.Restart(said.process, process.last_line, said.at);
+    own_tokens_.Restart(said.process, process.last_line, said.at);
   }
   process.last_line = said.at;
   return true;
@@ -193,18 +222,36 @@ void Checker::On(const Said& said) {
   const bool hands = said.statement == Statement::kLeads || said.statement == Statement::kAnswers;
   if (hands && said.token) handed_.Add(said);
   if (said.statement == Statement::kAccepts && said.token) accepted_.Add(said);
-  if (said.statement == Statement::kWorks) work_.Begin(said.process, said.lock, said.at);
+  if (said.statement == Statement::kAnswers) answers_.Add(said);
+  if (said.statement == Statement::kOwns) own_tokens_.Add(said);
+  if (is_gone) own_tokens_.Gone(said.process, said.at);
+  if (said.statement == Statement::kWorks) {
+    work_.Begin(said.process, said.lock, said.at);
+    releases_.Begin(said.process, said.lock, said.at);
+  }
   if (leads_not) beliefs_.End(said.process, said.lock, said.at);
-  if (rests) work_.End(said.process, said.lock, said.at);
-  if (!leads_not && !rests && said.statement != Statement::kAnswers) return;
+  if (rests) {
+    work_.End(said.process, said.lock, said.at);
+    releases_.End(said.process, said.lock, said.at);
+  }
+  const bool is_of_row =
+      said.statement == Statement::kAnswers || said.statement == Statement::kOwns;
+  if (leads_not || rests || is_of_row) Settle(said.at);
+}
+
+void Checker::Settle(Timestamp at) {
   // Seldom enough that it costs nothing.
-  const Timestamp watermark = said.at - options_.window - clock_most_;
+  const Timestamp watermark = at - options_.window - clock_most_;
   if (has_forgotten_ && watermark < forgotten_ + options_.window / 8) return;
   has_forgotten_ = true;
   forgotten_ = watermark;
   beliefs_.Forget(watermark);
   work_.Forget(watermark);
   handed_.Forget(watermark);
+  answers_.Settle(watermark);
+  releases_.Settle(watermark);
+  own_tokens_.Settle(watermark);
+  ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
 }
 
 void Checker::On(const Called& called, const Place& place) {
@@ -250,9 +297,9 @@ void Checker::On(const Declared& declared, const Place& place) {
 
 InvariantFinding Checker::Find(Invariant invariant) const {
   InvariantFinding found;
-  const bool is_of_tokens = invariant == Invariant::kTokenMonotonic ||
-                            invariant == Invariant::kHandedTokenMonotonic ||
-                            invariant == Invariant::kFencedWritesOrdered;
+  const bool is_of_tokens =
+      invariant == Invariant::kTokenMonotonic || invariant == Invariant::kOneLiveToken ||
+      invariant == Invariant::kHandedTokenMonotonic || invariant == Invariant::kFencedWritesOrdered;
   if (is_of_tokens && !has_tokens_) {
     found.text = "the protocol has no tokens";
   } else if (invariant == Invariant::kTokenMonotonic) {
@@ -267,6 +314,18 @@ InvariantFinding Checker::Find(Invariant invariant) const {
     found = handed_.Find();
   } else if (invariant == Invariant::kFencedWritesOrdered) {
     found = accepted_.Find();
+  } else if (invariant == Invariant::kOneLiveToken) {
+    found = own_tokens_.Find();
+  } else if (invariant == Invariant::kHasLockTruthful) {
+    found = answers_.Find();
+  } else if (invariant == Invariant::kNoWorkAfterRelease && gives_back_) {
+    found = releases_.Find();
+  } else if (invariant == Invariant::kNoWorkAfterRelease) {
+    found.text = "the protocol gives no lock back";
+  } else if (invariant == Invariant::kNoWedge) {
+    found.finding = Finding::kUnknown;
+    found.text = "no record says when faults were over, and who could have taken the lock";
+    found.remedy = "let --scenario FILE infer it: the scenario's replay judges it";
   } else {
     found.text = WhyNotJudged(invariant);
   }
@@ -293,11 +352,15 @@ HistoryVerdict Checker::Verdict() {
   beliefs_.Finish();
   work_.Finish();
   handed_.Finish();
+  answers_.Finish();
+  releases_.Finish();
+  own_tokens_.Finish();
   HistoryVerdict verdict;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
     verdict.invariants.push_back(Find(static_cast<Invariant>(i)));
   }
   metrics_.belief_overlaps = beliefs_.overlaps();
+  metrics_.work_overlaps = work_.overlaps();
   verdict.metrics = metrics_;
   verdict.problems = problems_;
   verdict.assumptions = {

@@ -1,8 +1,11 @@
 // Judges what happened: a history that others recorded, operation by operation.
 //
-//   operations ─▶ put in order of time, within a window ─▶ rows   (token_monotonic, lease_respected)
-//                                                       ├▶ spans  (single_leader_belief, single_worker)
-//                                                       └▶ tokens (handed_token_monotonic, fenced_writes_ordered)
+//   operations ─▶ put in order of time, within a window ─▶ rows     (token_monotonic, lease_respected)
+//                                                       ├▶ spans    (single_leader_belief, single_worker)
+//                                                       ├▶ tokens   (handed_token_monotonic, fenced_writes_ordered)
+//                                                       ├▶ answers  (has_lock_truthful), by who owned it
+//                                                       ├▶ own tokens (one_live_token), by its token
+//                                                       └▶ releases (no_work_after_release)
 //
 // Soundness: an invariant that may have been violated is never said to hold, and one that may hold is
 // never said to be violated, if the history is what it claims to be:
@@ -24,8 +27,12 @@
 #include <utility>
 #include <vector>
 
+#include "check/answers.h"
 #include "check/operation.h"
+#include "check/own_tokens.h"
+#include "check/ownership.h"
 #include "check/processes.h"
+#include "check/releases.h"
 #include "check/rows.h"
 #include "check/spans.h"
 #include "check/tokens.h"
@@ -55,6 +62,10 @@ class Checker {
   void Add(Operation operation);
   // A record was there and could not be read: nothing is said to hold any more.
   void AddUnread(const Place& place);
+  // The same, for another reason.
+  void AddMissing(const std::string& because, const std::string& remedy);
+  // All changes of rows that were committed before `at` have been added.
+  void Advance(Timestamp at);
   // What is violated for certain by what has left the window: the first violation of each invariant.
   std::vector<InvariantFinding> Certain() const;
   // The verdict on all that was added. Nothing can be added after it.
@@ -67,9 +78,12 @@ class Checker {
   using Key = std::pair<Timestamp, uint64_t>;
 
   void Take(const Operation& operation);
+  void TakeWaiting();
   InvariantFinding Find(Invariant invariant) const;
   void On(const RowChange& change);
   void On(const Said& said);
+  // Judges and forgets what nothing that is yet to come can change.
+  void Settle(Timestamp at);
   void On(const Called& called, const Place& place);
   void On(const Declared& declared, const Place& place);
   // Whether the line is new; false: it was there before.
@@ -81,12 +95,17 @@ class Checker {
 
   const CheckOptions options_;
   const bool has_tokens_;
+  const bool gives_back_;  // the protocol releases locks
   Processes processes_;
+  Ownership ownership_;
+  Releases releases_;
   Rows rows_;
   Spans beliefs_;
   Spans work_;
   HandedTokens handed_;
   AcceptedWrites accepted_;
+  Answers answers_;
+  OwnTokens own_tokens_;
   std::multimap<Key, Operation> waiting_;
   uint64_t added_ = 0;
   std::optional<Timestamp> newest_;

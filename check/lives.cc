@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "check/known_row.h"
 #include "sim/scenario/rules.h"
 
 namespace whorl::check {
@@ -133,9 +134,7 @@ class Sweep {
     }
     state.is_known = true;
     KnownRow after = change.after;
-    for (size_t i = 0; i < after.size() && i < state.columns.size(); ++i) {
-      if (!after[i]) after[i] = state.columns[i];
-    }
+    FillIn(after, state.columns);
     if (change.kind == RowChangeKind::kDeleted) after.clear();
     const std::string owner = OwnerIn(after);
     if (!state.owner.empty() && state.owner != owner) {
@@ -223,6 +222,7 @@ class Sweep {
         break;
       case Statement::kStarted:
       case Statement::kAccepts:
+      case Statement::kOwns:
       case Statement::kOther:
         break;
     }

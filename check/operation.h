@@ -44,6 +44,7 @@ enum class Statement : uint8_t {
   kStarted,  // the process has started; with the number 1, or none, anew if it ran before
   kGone,     // the process has ended, however: it neither leads nor works any more
   kAnswers,  // it answers its application that it has the lock
+  kOwns,     // it takes the token for its own, or none
   kAccepts,  // a resource accepts a write that carries a token
   kOther,    // anything else: shows that the process's log goes on
 };
@@ -58,7 +59,9 @@ struct Said {
   // With kLeads: how long it leads unless it renews. Of a renewal there may be no line, and of a lapse
   // during a pause only a late one.
   std::optional<Duration> lapses_in;
-  // With kLeads and kAnswers: what the application was handed; with kAccepts: what the write carried.
+  // With kAnswers: when it was asked.
+  std::optional<Timestamp> asked;
+  // With kLeads and kAnswers: what the application was handed; with kOwns: which it takes for its own; with kAccepts: what the write carried.
   std::optional<uint64_t> token;
 };
 
@@ -70,6 +73,7 @@ struct Called {
   Timestamp sent;
   Timestamp received;
   Timestamp commit;
+  std::string step;  // of the protocol, such as "release"; empty: not recorded
 };
 
 // What is declared of a process.

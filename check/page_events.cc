@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "check/keep_ties.h"
+#include "check/known_row.h"
 #include "check/lives.h"
 #include "protocol/token.h"
 #include "sim/report/json_print.h"
@@ -112,6 +113,7 @@ class Collector {
           return PageEventKind::kQuestionAnswered;
         case Statement::kAccepts:
           return PageEventKind::kWriteArrived;
+        case Statement::kOwns:
         case Statement::kOther:
           break;
       }
@@ -190,13 +192,9 @@ class Collector {
   void On(const RowChange& change, Timestamp at) {
     KnownRow& row = rows_[change.lock];
     KnownRow before = change.before.empty() ? row : change.before;
-    for (size_t i = 0; i < before.size() && i < row.size(); ++i) {
-      if (!before[i]) before[i] = row[i];
-    }
+    FillIn(before, row);
     KnownRow after = change.after;
-    for (size_t i = 0; i < after.size() && i < row.size(); ++i) {
-      if (!after[i]) after[i] = row[i];
-    }
+    FillIn(after, row);
     if (change.kind == RowChangeKind::kDeleted) after.clear();
     PageEvent& event = Add(PageEventKind::kRowCommitted, at, "", change.lock);
     event.fields["commit"] = FormatRfc3339(change.commit);

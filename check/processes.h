@@ -16,6 +16,8 @@ struct Process {
   std::optional<Duration> lease;
   Clock clock;
   int64_t starts = 0;                  // how often it said that it starts anew
+  std::optional<Timestamp> started;    // when it said so last, by its clock
+  bool has_restarted = false;          // it had lines before that
   bool clock_is_assumed = false;       // by what was said of all processes
   std::optional<int64_t> number;       // of its last line
   std::optional<Timestamp> last_line;  // by its clock

@@ -28,13 +28,15 @@ std::string WhereIs(const Place& place) {
 }
 
 Statement StatementOf(std::string_view event) {
-  if (event == "leads") return Statement::kLeads;
+  // Who renews its lease leads, and for so long unless it renews again.
+  if (event == "leads" || event == "renewed") return Statement::kLeads;
   if (event == "lost" || event == "leads_not") return Statement::kLeadsNot;
   if (event == "works") return Statement::kWorks;
   if (event == "rests") return Statement::kRests;
   if (event == "started") return Statement::kStarted;
   if (event == "answer") return Statement::kAnswers;
   if (event == "write") return Statement::kAccepts;
+  if (event == "owns") return Statement::kOwns;
   if (event == "stopped" || event == "gone") return Statement::kGone;
   return Statement::kOther;
 }
@@ -98,7 +100,7 @@ Timestamp CommitOf(const Node& commit) {
 // Tokens are up to 2^64 - 1: as text, since not every writer of JSON has such numbers.
 std::optional<uint64_t> TokenOf(const Node& line) {
   const Node* node = Find(line, "token");
-  if (node == nullptr) return std::nullopt;
+  if (node == nullptr || node->IsNull()) return std::nullopt;
   if (node->IsInteger() && node->integer >= 0) return static_cast<uint64_t>(node->integer);
   uint64_t token = 0;
   const std::string_view text = node->text;
@@ -258,7 +260,8 @@ void RecordReader::Line(const Node& line) {
                       .number = NumberOf(line),
                       .sent = TimeIn(line, "sent"),
                       .received = TimeIn(line, "received"),
-                      .commit = TimeIn(line, "commit")});
+                      .commit = TimeIn(line, "commit"),
+                      .step = std::string(TextIn(line, "step", /*required=*/false))});
   }
   Said said = {.process = std::string(id),
                .lock = std::string(lock),
@@ -266,6 +269,7 @@ void RecordReader::Line(const Node& line) {
                .number = NumberOf(line),
                .statement = StatementOf(event),
                .lapses_in = {},
+               .asked = {},
                .token = {}};
   if (said.statement == Statement::kAnswers) {
     const Node* has = Find(line, "has");
@@ -273,13 +277,14 @@ void RecordReader::Line(const Node& line) {
       throw Wrong{"the event \"answer\" wants \"has\": true or false"};
     }
     if (has->text == "false") said.statement = Statement::kOther;
+    if (Find(line, "asked") != nullptr) said.asked = TimeIn(line, "asked");
   }
   if (said.statement == Statement::kAccepts) {
     const Node* accepted = Find(line, "accepted");
     if (accepted != nullptr && accepted->text == "false") said.statement = Statement::kOther;
   }
   const bool begins = said.statement == Statement::kLeads || said.statement == Statement::kWorks ||
-                      said.statement == Statement::kAnswers ||
+                      said.statement == Statement::kAnswers || said.statement == Statement::kOwns ||
                       said.statement == Statement::kAccepts;
   if (begins && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
   if (!wanted_.Wants(lock)) said.statement = Statement::kOther;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "check/known_row.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::check {
@@ -36,7 +37,7 @@ std::optional<size_t> ColumnOf(const ProtocolInfo& protocol, std::string_view na
 // Whether the row may have been `before`, by all columns that are known of both.
 bool Agrees(const KnownRow& known, const KnownRow& before) {
   for (size_t i = 0; i < before.size() && i < known.size(); ++i) {
-    if (before[i] && known[i] && *before[i] != *known[i]) return false;
+    if (before[i] && known[i] && !MayBe(*before[i], *known[i])) return false;
   }
   return true;
 }
@@ -46,13 +47,18 @@ bool Agrees(const KnownRow& known, const KnownRow& before) {
 void Rows::Add(const Called& call) {
   if (!calls_.empty() && calls_.front().commit != call.commit) calls_.clear();
   for (const Call& other : calls_) {
-    if (other.process == call.process && other.lock == call.lock) return;
+    if (other.writer.process == call.process && other.lock == call.lock) return;
   }
-  calls_.push_back({.commit = call.commit, .process = call.process, .lock = call.lock});
+  calls_.push_back({.commit = call.commit,
+                    .lock = call.lock,
+                    .writer = {.process = call.process,
+                               .sent = call.sent,
+                               .received = call.received,
+                               .step = call.step}});
 }
 
-std::optional<std::string> Rows::WriterAt(Timestamp commit, const std::string& lock) const {
-  std::optional<std::string> writer;
+std::optional<Ownership::Writer> Rows::WriterAt(Timestamp commit, const std::string& lock) const {
+  std::optional<Ownership::Writer> writer;
   int found = 0;
   int same_lock = 0;
   for (const Call& call : calls_) {
@@ -60,7 +66,7 @@ std::optional<std::string> Rows::WriterAt(Timestamp commit, const std::string& l
     ++found;
     const bool is_same = call.lock == lock;
     same_lock += is_same ? 1 : 0;
-    if (!writer || is_same) writer = call.process;
+    if (!writer || is_same) writer = call.writer;
   }
   if (found == 1 || same_lock == 1) return writer;
   return std::nullopt;
@@ -111,6 +117,7 @@ void Rows::AddLate(const RowChange& change) {
   const std::string why = Cat("the change of lock ", change.lock, " at ",
                               FormatRfc3339(change.commit), " came after later ones were judged");
   Missing(why, "sort the records, or allow a greater --window");
+  ownership_.Gap(change.lock, Timestamp::Max());
 }
 
 void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string& writer,
@@ -147,6 +154,29 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
   });
 }
 
+void Rows::Removed(const RowChange& change, const Row& row,
+                   const std::optional<Ownership::Writer>& writer) {
+  if (!row.held) return;
+  ownership_.Ended(change.lock, change.commit, writer);
+  if (!rules_.releasing_step || row.owner.empty()) return;
+  const bool names_step = writer && !writer->step.empty();
+  // Without the step it may have been removed for another reason, even by its owner.
+  if (writer && writer->process != row.owner) return;
+  if (names_step && writer->step != rules_.releasing_step->word()) return;
+  releases_.Add({.lock = change.lock,
+                 .commit = change.commit,
+                 .owner = row.owner,
+                 .is_certain = names_step && row.owner_is_certain,
+                 .call = writer});
+}
+
+void Rows::Renewed(const RowChange& change, const Row& row, HistoryMetrics& metrics) {
+  ++metrics.renewals;
+  if (row.lease_most && change.commit > *row.lease_most) {
+    metrics.late_renewals.push_back(change.commit - *row.lease_most);
+  }
+}
+
 void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetrics& metrics) {
   const std::string owner = row.owner;
   const bool changes = owner != row.last_owner;
@@ -170,6 +200,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   Row& row = rows_[change.lock];
   const bool is_first = !row.last_commit.has_value();
   const bool was_there = !row.columns.empty();
+  if (row.last_commit != change.commit) ownership_.Changed(change.lock, change.commit);
   row.last_commit = change.commit;
 
   // What was recorded before has to lead here.
@@ -181,7 +212,9 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
       const std::string why = Cat("changes of lock ", change.lock, " before ",
                                   FormatRfc3339(change.commit), " are missing");
       Missing(why, std::string(kRecordAll));
+      ownership_.Gap(change.lock, change.commit);
     }
+    const Row last = row;
     if (wants_row && !change.before.empty()) {
       KnownRow before = change.before;
       // A column that the record does not say anything about did not change.
@@ -189,21 +222,36 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
         if (!before[i]) before[i] = change.after[i];
       }
       TakeFrom(before, row);
+      const bool is_the_same = last.held && row.held && last.token && last.token == row.token;
+      if (is_the_same) {
+        // Only renewals are missing: whoever took it has it.
+        row.owner = last.owner;
+        row.owner_is_certain = last.owner_is_certain;
+      } else {
+        ownership_.Ended(change.lock, change.commit, std::nullopt);
+        if (!row.owner.empty() || row.token) {
+          ownership_.Began(change.lock, {.owner = row.owner,
+                                         .token = row.token ? std::optional(row.token->Number())
+                                                            : std::nullopt});
+        }
+      }
     } else {
+      ownership_.Ended(change.lock, change.commit, std::nullopt);
       row.columns.clear();
       row.held = false;
       row.owner.clear();
     }
   }
 
-  const std::optional<std::string> writer = WriterAt(change.commit, change.lock);
+  const std::optional<Ownership::Writer> writer = WriterAt(change.commit, change.lock);
   if (change.kind == RowChangeKind::kDeleted) {
     // In two protocols a process may delete a row of others: spindle v2 those whose names begin as its lock's
     // takeover rows do, lease_lock any that it thinks has run out.
     const bool may_be_others = rules_.protocol == "spindle_v2" || rules_.protocol == "lease_lock";
     if (writer || may_be_others) {
-      JudgeLease(change, row, writer.value_or(std::string()), /*removed=*/true);
+      JudgeLease(change, row, writer ? writer->process : std::string(), /*removed=*/true);
     }
+    Removed(change, row, writer);
     if (row.held) row.last_owner = row.owner;
     row.columns.clear();
     row.held = row.released = false;
@@ -213,15 +261,12 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   }
 
   KnownRow after = change.after;
-  if (!row.columns.empty()) {
-    for (size_t i = 0; i < after.size(); ++i) {
-      if (!after[i]) after[i] = row.columns[i];
-    }
-  }
+  FillIn(after, row.columns);
   const whorl::Row whole = Whole(after);
   const bool held = sim::IsHeld(rules_, whole);
   if (!held) {
-    if (writer) JudgeLease(change, row, *writer, /*removed=*/true);
+    if (writer) JudgeLease(change, row, writer->process, /*removed=*/true);
+    Removed(change, row, writer);
     if (row.held) row.last_owner = row.owner;
     row.columns = after;
     row.held = row.released = false;
@@ -235,23 +280,53 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   const bool is_the_same = token ? token == row.token : OwnerIn(after) == row.owner;
   if (row.held && is_the_same) {
     const std::optional<Timestamp> until = LeaseUntil(after, row.owner);
-    const bool by_owner = writer ? *writer == row.owner : Renews(row, after);
+    const bool by_owner = writer ? writer->process == row.owner : Renews(row, after);
+    if (by_owner && !row.owner.empty() && !row.released && !rules_.is_released(whole)) {
+      Renewed(change, row, metrics);
+    }
     if (by_owner) {
       row.lease_least = row.lease_most = until;
     } else if (!writer && until) {
       row.lease_most = row.lease_most ? std::max(*row.lease_most, *until) : *until;
       if (row.lease_least) row.lease_least = std::min(*row.lease_least, *until);
     }
-    row.released = rules_.is_released(whole);
+    if (!token && by_owner) {
+      // Who writes such a row anew owns it anew, be it another process with the same id.
+      ownership_.Ended(change.lock, change.commit, writer);
+      ownership_.Began(change.lock, {.owner = row.owner,
+                                     .owner_is_certain = row.owner_is_certain,
+                                     .from = change.commit,
+                                     .granted = writer});
+    }
+    const bool was_released = std::exchange(row.released, rules_.is_released(whole));
+    const bool may_be_by_owner = !writer || writer->process == row.owner;
+    if (row.released && !was_released && may_be_by_owner && !row.owner.empty()) {
+      releases_.Add({.lock = change.lock,
+                     .commit = change.commit,
+                     .owner = row.owner,
+                     .is_certain = writer.has_value() && row.owner_is_certain,
+                     .call = writer});
+    }
     row.columns = std::move(after);
     return;
   }
   // A grant, or a renewal that changes the token.
   const std::string owner = OwnerIn(after);
   JudgeLease(change, row, owner, /*removed=*/false);
+  const bool renews = row.held && !row.released && owner == row.owner && !owner.empty() &&
+                      rules_.renewing_step.has_value();
+  if (renews) Renewed(change, row, metrics);
   const bool ran_out =
       row.held && !row.released && row.lease_most && change.commit > *row.lease_most;
   if (ran_out) metrics.without_holder.push_back(change.commit - *row.lease_most);
+  ownership_.Ended(change.lock, change.commit, writer);
+  if (!owner.empty() || token) {
+    ownership_.Began(change.lock, {.owner = owner,
+                                   .owner_is_certain = !owner.empty(),
+                                   .token = token ? std::optional(token->Number()) : std::nullopt,
+                                   .from = change.commit,
+                                   .granted = writer});
+  }
   row.owner = owner;
   row.columns = std::move(after);
   row.held = true;

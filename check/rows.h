@@ -1,4 +1,5 @@
-// Judges the commits of the lock table: token_monotonic and lease_respected.
+// Judges the commits of the lock table: token_monotonic and lease_respected. Tells who owned each lock, and
+// which of its owners gave it back.
 //
 // A row does not say who wrote it. Its owner is the process that it names when its token changes. In
 // spindle v2 any process can renew a row, so the lease may or may not be as long as the last heartbeat
@@ -19,7 +20,9 @@
 #include <vector>
 
 #include "check/operation.h"
+#include "check/ownership.h"
 #include "check/processes.h"
+#include "check/releases.h"
 #include "check/tally.h"
 #include "protocol/protocols.h"
 #include "protocol/token.h"
@@ -30,11 +33,14 @@ namespace whorl::check {
 class Rows {
  public:
   // `lease` is the lease of processes that declare none.
-  Rows(const ProtocolInfo& protocol, std::optional<Duration> lease, const Processes& processes)
+  Rows(const ProtocolInfo& protocol, std::optional<Duration> lease, const Processes& processes,
+       Ownership& ownership, Releases& releases)
       : protocol_(protocol),
         rules_(sim::RulesOf(protocol.name)),
         lease_(lease),
-        processes_(processes) {}
+        processes_(processes),
+        ownership_(ownership),
+        releases_(releases) {}
 
   // Who committed at that timestamp. REQUIRES: comes before the change itself.
   void Add(const Called& call);
@@ -47,6 +53,8 @@ class Rows {
   void Missing(const std::string& because, const std::string& remedy) {
     token_monotonic_.Missing(because, remedy);
     lease_respected_.Missing(because, remedy);
+    releases_.Missing(because, remedy);
+    ownership_.Missing(because, remedy);
   }
 
   InvariantFinding TokenMonotonic() const;
@@ -69,16 +77,21 @@ class Rows {
   };
   struct Call {
     Timestamp commit;
-    std::string process;
     std::string lock;
+    Ownership::Writer writer;
   };
 
   // The process that committed then, if one call says so.
-  std::optional<std::string> WriterAt(Timestamp commit, const std::string& lock) const;
+  std::optional<Ownership::Writer> WriterAt(Timestamp commit, const std::string& lock) const;
   // What a row says when nothing is known of its past.
   void TakeFrom(const KnownRow& columns, Row& row) const;
   std::optional<Timestamp> LeaseUntil(const KnownRow& columns, const std::string& owner) const;
   void JudgeLease(const RowChange& change, const Row& row, const std::string& writer, bool removed);
+  // The row names nobody any more.
+  void Removed(const RowChange& change, const Row& row,
+               const std::optional<Ownership::Writer>& writer);
+  // REQUIRES: the owner renews its lease by the change.
+  static void Renewed(const RowChange& change, const Row& row, HistoryMetrics& metrics);
   void Installed(const RowChange& change, Row& row, Token token, HistoryMetrics& metrics);
   std::string OwnerIn(const KnownRow& columns) const;
   bool Renews(const Row& row, const KnownRow& after) const;
@@ -87,6 +100,8 @@ class Rows {
   const sim::Rules& rules_;
   std::optional<Duration> lease_;
   const Processes& processes_;
+  Ownership& ownership_;
+  Releases& releases_;
   std::map<std::string, Row, std::less<>> rows_;
   std::vector<Call> calls_;  // of the newest commit timestamp
   Tally token_monotonic_{Invariant::kTokenMonotonic};

@@ -17,11 +17,20 @@ void Spans::Begin(const std::string& process, const std::string& lock, Timestamp
                   std::optional<Timestamp> lapses) {
   tally_.Judged();
   Lock& spans = locks_[lock];
-  for (Span& span : spans.open) {
+  for (size_t i = 0; i < spans.open.size(); ++i) {
+    Span& span = spans.open[i];
     if (span.process != process) continue;
-    // It said so before, or it may have begun in a gap.
-    span.lapses = lapses;
-    return;
+    if (!span.lapses || at <= *span.lapses) {
+      // It said so before, or it may have begun in a gap.
+      span.lapses = lapses;
+      return;
+    }
+    // It lapsed, and has begun again some time until now: of a pause there is no line.
+    span.certain_to = std::max(*span.lapses, span.certain_from);
+    span.was_cut = true;
+    span.may_to = at;
+    Close(lock, spans, i);
+    break;
   }
   spans.open.push_back(
       {.process = process, .who = processes_.Find(process), .certain_from = at, .lapses = lapses});

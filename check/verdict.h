@@ -51,9 +51,12 @@ struct HistoryMetrics {
   std::vector<Duration>
       without_holder;  // from the end of each lease that ran out to the next grant
   std::vector<Duration> belief_overlaps;
-  int64_t duplicates = 0;  // records that were there before
-  int64_t gaps = 0;        // places where records are missing
-  int64_t late = 0;        // records that came after the reorder window, and were left out
+  std::vector<Duration> work_overlaps;
+  int64_t renewals = 0;                 // of leases, by their owners
+  std::vector<Duration> late_renewals;  // of those after the lease's end: how long after it
+  int64_t duplicates = 0;               // records that were there before
+  int64_t gaps = 0;                     // places where records are missing
+  int64_t late = 0;  // records that came after the reorder window, and were left out
 };
 
 struct HistoryVerdict {

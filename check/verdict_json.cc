@@ -26,6 +26,7 @@ Json VerdictJson(const HistoryVerdict& verdict) {
                      {"calls", metrics.calls},
                      {"grants", metrics.grants},
                      {"takeovers", metrics.takeovers},
+                     {"renewals", metrics.renewals},
                      {"duplicates", metrics.duplicates},
                      {"gaps", metrics.gaps},
                      {"late", metrics.late}};

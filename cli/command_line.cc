@@ -76,7 +76,7 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
     root.add_subcommand(std::string(command.name), std::string(command.help));
   }
   commands.insert(commands.end(),
-                  {AddCheckCommand(root), AddNewCommand(root, called), AddDiffCommand(root),
+                  {AddCheckCommand(root, grpc), AddNewCommand(root, called), AddDiffCommand(root),
                    AddReportCommand(root, called), AddProtocolsCommand(root)});
   // An option of a sub-command that stands before it is looked for among those of all.
   const bool is_misplaced = words.size() > 1 && words[1].starts_with("-") &&

@@ -4,6 +4,7 @@
 //   whorl lock|serve|proxy|conform ...   whorl-grpc, whatever the arguments are
 //   whorl replay ... --on SPANNER        whorl-grpc; without --on, whorl itself
 //   whorl bench takeover ... --on S.     likewise
+//   whorl check ... --stream NAME        likewise
 //
 // A sub-command that always speaks gRPC has a row in kGrpcSubCommands; only whorl-grpc declares its
 // options. A sub-command that speaks gRPC only with some option has all of its options in both
@@ -15,6 +16,7 @@
 
 namespace whorl::cli {
 
+struct CheckRequest;
 struct ReplayRequest;
 struct TakeoverRequest;
 
@@ -27,6 +29,7 @@ struct GrpcCommands {
   std::function<int()> conform;
   std::function<int(const ReplayRequest&)> replay_on;      // REQUIRES: request.on
   std::function<int(const TakeoverRequest&)> takeover_on;  // REQUIRES: request.on
+  std::function<int(const CheckRequest&)> check_stream;    // REQUIRES: request.stream.name
 };
 
 struct GrpcSubCommand {

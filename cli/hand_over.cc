@@ -48,6 +48,10 @@ GrpcCommands HandedOver(int argc, char** argv) {
     BecomeGrpcProgram("--on", argv);
     return static_cast<int>(kCannotRun);
   };
+  const auto stream = [argv](const auto& /*request*/) {
+    BecomeGrpcProgram("--stream", argv);
+    return static_cast<int>(kCannotRun);
+  };
   const auto lock = [argc, argv] {
     BecomeGrpcProgram("whorl lock", argv);
     return CodeOfMissingLock(argc, argv);
@@ -61,7 +65,8 @@ GrpcCommands HandedOver(int argc, char** argv) {
           .proxy = other,
           .conform = other,
           .replay_on = on,
-          .takeover_on = on};
+          .takeover_on = on,
+          .check_stream = stream};
 }
 
 }  // namespace whorl::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -140,11 +141,24 @@ void Print(const CheckRequest& request, const ProtocolInfo& protocol, const Judg
   if (reproduction && written.ok()) PrintReproduction(request.scenario_path, *reproduction);
 }
 
+std::string StreamRefusal(const StreamRequest& stream) {
+  const bool wants_stream = !stream.database.empty() || !stream.database_role.empty() ||
+                            !stream.endpoint.empty() || !stream.credentials_file.empty() ||
+                            !stream.ca_file.empty() || stream.from || stream.to || stream.follow;
+  if (stream.name.empty()) {
+    return wants_stream ? "which change stream is to be read? --stream NAME" : std::string();
+  }
+  if (stream.follow && stream.to) return "--follow has no end, and --to says one";
+  if (stream.from && stream.to && *stream.from > *stream.to) return "--from is later than --to";
+  return {};
+}
+
 // What is wrong with the request, before anything is read; empty if nothing is.
 std::string Refusal(const CheckRequest& request) {
-  if (request.files.empty()) {
-    return "check wants the files of a history, or - (whorl check --help has examples)";
+  if (request.files.empty() && request.stream.name.empty()) {
+    return "check wants the files of a history, -, or --stream (whorl check --help has examples)";
   }
+  if (std::string wrong = StreamRefusal(request.stream); !wrong.empty()) return wrong;
   if (std::ranges::count(request.files, "-") > 1) return "standard input can be read once only";
   if (!request.html_path.empty()) {
     const absl::Status missing = PagesMissing();
@@ -160,18 +174,46 @@ std::string Refusal(const CheckRequest& request) {
   return {};
 }
 
-int RunCheck(const CheckRequest& request) {
-  const ProtocolInfo* protocol = ChooseProtocol(request);
-  if (protocol == nullptr) return kBadInput;
+int Check(const CheckRequest& request,
+          const std::function<int(const CheckRequest&)>& check_stream) {
+  if (ChooseProtocol(request) == nullptr) return kBadInput;
   if (const std::string wrong = Refusal(request); !wrong.empty()) {
     Complain(wrong);
     return kBadInput;
   }
+  return request.stream.name.empty() ? RunCheck(request, nullptr) : check_stream(request);
+}
+
+// A change stream may watch other tables, too.
+std::string TableOf(const CheckRequest& request, const ProtocolInfo& protocol) {
+  const bool is_said = !request.table.empty() || request.stream.name.empty();
+  return is_said ? request.table : std::string(protocol.table);
+}
+
+// Nothing was read of which a verdict could be made.
+int SayNothing(const CheckRequest& request, const Judgement& judgement) {
+  if (!judgement.failure().ok()) {
+    return judgement.failure().code() == absl::StatusCode::kInvalidArgument ? kBadInput
+                                                                            : kCannotRun;
+  }
+  Complain(request.stream.name.empty()
+               ? "there is no record of a history in what was read"
+               : Cat("change stream ", request.stream.name,
+                     " has no change of the lock table in "
+                     "that time: does it watch the table, and was the time long enough?"));
+  return kBadInput;
+}
+
+}  // namespace
+
+int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream) {
+  const ProtocolInfo* protocol = FindProtocol(request.protocol);
   check::LogPattern pattern;
   if (!ReadPattern(request, pattern)) return kBadInput;
-  const check::InputOptions reading = {.wanted = {.lock = request.lock, .table = request.table},
-                                       .format = request.format,
-                                       .pattern = request.pattern.empty() ? nullptr : &pattern};
+  const check::InputOptions reading = {
+      .wanted = {.lock = request.lock, .table = TableOf(request, *protocol)},
+      .format = request.format,
+      .pattern = request.pattern.empty() ? nullptr : &pattern};
   Judgement judgement(*protocol, request);
   for (const std::string& path : request.clocks) {
     Source clocks;
@@ -185,13 +227,16 @@ int RunCheck(const CheckRequest& request) {
     if (!Opens(request.files[i], sources[i])) return kBadInput;
     sources[i].ReadAs(*protocol, reading);
   }
+  if (stream != nullptr) {
+    sources.emplace_back().Open(std::move(stream));
+    sources.back().ReadAs(
+        *protocol,
+        {.wanted = reading.wanted, .format = check::InputFormat::kJson, .pattern = nullptr});
+  }
   const SignalNotice notice;
   ReadAll(sources, judgement, /*tells=*/!request.json);
   ComplainOfMore(judgement);
-  if (judgement.added() == 0) {
-    Complain("there is no record of a history in what was read");
-    return kBadInput;
-  }
+  if (judgement.added() == 0) return SayNothing(request, judgement);
   const HistoryVerdict verdict = judgement.Verdict();
   for (const std::string& problem : verdict.problems) Complain(problem);
   const std::optional<Products> products = Make(request, *protocol, judgement, verdict);
@@ -202,19 +247,19 @@ int RunCheck(const CheckRequest& request) {
     return found.finding == Finding::kViolated;
   });
   const bool is_bad = judgement.errors() > 0 || !verdict.problems.empty();
-  const int code = is_bad ? kBadInput : kAsExpected;
+  int code = is_bad ? kBadInput : kAsExpected;
+  if (!judgement.failure().ok()) code = kCannotRun;
   return End(FlushStdout(), violated ? kExpectationFailed : code);
 }
 
-}  // namespace
-
-SubCommand AddCheckCommand(CLI::App& root) {
+SubCommand AddCheckCommand(CLI::App& root, const GrpcCommands& grpc) {
   CLI::App* app =
       root.add_subcommand("check", "Judge what happened: a history that others recorded");
   const auto request = std::make_shared<CheckRequest>();
-  return {.app = app,
-          .run = [request] { return RunCheck(*request); },
-          .make_options = [app, request] { AddCheckOptions(*app, request); }};
+  return {
+      .app = app,
+      .run = [request, read_stream = grpc.check_stream] { return Check(*request, read_stream); },
+      .make_options = [app, request] { AddCheckOptions(*app, request); }};
 }
 
 }  // namespace whorl::cli

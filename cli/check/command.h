@@ -1,10 +1,19 @@
 // whorl check: judges histories that others recorded.
 #pragma once
 
+#include <memory>
+
+#include "cli/check/record_stream.h"
+#include "cli/check/request.h"
+#include "cli/grpc_commands.h"
 #include "cli/sub_command.h"
 
 namespace whorl::cli {
 
-SubCommand AddCheckCommand(CLI::App& root);
+SubCommand AddCheckCommand(CLI::App& root, const GrpcCommands& grpc);
+
+// Judges the files of the request and, unless it is null, a change stream. Returns the exit code.
+// REQUIRES: the request was found to be in order, by the sub-command.
+int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream);
 
 }  // namespace whorl::cli

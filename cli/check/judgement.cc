@@ -15,15 +15,25 @@ using check::InvariantFinding;
 
 constexpr int64_t kErrorsShown = 20;
 
+// A change stream gives its records in order: one by itself needs no window.
+Duration WindowOf(const CheckRequest& request) {
+  const bool is_ordered = !request.stream.name.empty() && request.files.empty();
+  return request.window.value_or(is_ordered ? Duration() : check::CheckOptions{}.window);
+}
+
 }  // namespace
 
 Judgement::Judgement(const ProtocolInfo& protocol, const CheckRequest& request)
     : keeps_all_(request.WantsHistory()),
       checker_(protocol, {.lease = request.lease,
                           .clock_error = request.clock_error,
-                          .window = request.window.value_or(check::CheckOptions{}.window)}) {}
+                          .window = WindowOf(request)}) {}
 
 std::optional<Timestamp> Judgement::Take(Source& source) {
+  if (source.reached()) {
+    checker_.Advance(*source.reached());
+    return source.reached();
+  }
   operations_.clear();
   Refuse(source.input().Read(source.line(), source.place(), operations_), source);
   std::optional<Timestamp> at;
@@ -37,8 +47,17 @@ std::optional<Timestamp> Judgement::Take(Source& source) {
 }
 
 void Judgement::End(Source& source) {
+  if (source.stream() != nullptr) return EndStream(*source.stream());
   Refuse(source.broken(), source);
   Refuse(source.input().Finish(), source);
+}
+
+void Judgement::EndStream(const RecordStream& stream) {
+  if (stream.status().ok()) return;
+  Complain(std::string(stream.status().message()));
+  failure_ = stream.status();
+  checker_.AddMissing(sim::Cat(stream.name(), " could not be read to its end"),
+                      "read it again when it can be");
 }
 
 std::vector<InvariantFinding> Judgement::News() {

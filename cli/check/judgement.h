@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "check/check.h"
 #include "check/history.h"
 #include "cli/check/request.h"
@@ -28,10 +29,13 @@ class Judgement {
   // Empty unless the request wants more than a verdict.
   const check::History& history() const { return history_; }
   int64_t errors() const { return errors_; }
+  // Why a change stream could not be read to its end; OK if it could.
+  const absl::Status& failure() const { return failure_; }
   int64_t added() const { return added_; }
 
  private:
   void Refuse(const std::string& wrong, const Source& source);
+  void EndStream(const RecordStream& stream);
 
   const bool keeps_all_;
   check::History history_;
@@ -39,6 +43,7 @@ class Judgement {
   std::vector<check::Operation> operations_;
   std::set<Invariant> told_;
   int64_t errors_ = 0;
+  absl::Status failure_;
   int64_t added_ = 0;
 };
 

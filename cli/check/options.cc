@@ -1,5 +1,7 @@
 #include "cli/check/options.h"
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,14 +17,59 @@ constexpr std::string_view kCheckFooter = R"(Examples:
   cat examples/check/*.jsonl | whorl check - --protocol spindle_v2 --json
   whorl check examples/check/*.jsonl --protocol spindle_v2 --html night.html --explain
   whorl check examples/check/*.jsonl --protocol spindle_v2 --scenario night.json
+  whorl check --stream fenced_locks_changes --from 12h --protocol fenced_lease
 
 Files have data change records of a change stream on the lock table, and what processes log
 (docs/CHECKING.md has the schema, and what to log at least): JSON, CSV, OpenTelemetry spans in OTLP's JSON,
 Jepsen's histories (EDN, JSON), or with --pattern any log; gzip and zstd are unpacked. They are merged by
 time. From standard input a violation is told as soon as it is certain; Ctrl-C ends the input.
+--stream reads the change stream itself, beside files or without (whorl lock init --stream makes one), from
+the oldest record that it has until now, or --follow: on, and a violation is told as soon as it is certain.
+SPANNER_EMULATOR_HOST names an emulator; credentials are Google's Application Default.
 Each invariant holds, is violated, is possibly violated (what would decide it is said), or is unknown.
 Exit codes: 0 nothing was violated for certain; 1 something was; 2 bad input (a line that cannot be read, a
-clock that cannot be; the rest is judged) or usage; 3 the output could not be written; 130 interrupted.)";
+clock that cannot be; the rest is judged) or usage; 3 the output could not be written,
+or the stream not be read to its end; 130 interrupted.)";
+
+// A time, or how long ago it was.
+Timestamp PastOf(std::string_view option, const std::string& text) {
+  if (const std::optional<Timestamp> time = ParseRfc3339(text)) return *time;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  return Timestamp::FromUnixNanos(ns) -
+         DurationOf(option, text, "a time such as 2026-11-24T02:00:00Z, or 12h for so long ago");
+}
+
+void AddStream(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
+  StreamRequest& stream = request->stream;
+  app.add_option("--database", stream.database,
+                 "read a change stream of projects/P/instances/I/databases/D (default: "
+                 "$WHORL_DATABASE)")
+      ->type_name("NAME");
+  app.add_option("--stream", stream.name, "the change stream that is read")->type_name("NAME");
+  AddText(
+      app, "--from", "TIME", request,
+      [](const std::string& text, CheckRequest& to) { to.stream.from = PastOf("--from", text); },
+      "since when: a time, or 12h for so long ago (default: the oldest record that it has)");
+  AddText(
+      app, "--to", "TIME", request,
+      [](const std::string& text, CheckRequest& to) { to.stream.to = PastOf("--to", text); },
+      "until when, likewise (default: now)");
+  app.add_flag("--follow", stream.follow, "go on reading until Ctrl-C");
+  app.add_option("--database-role", stream.database_role,
+                 "role of fine-grained access control (default: none)")
+      ->type_name("ROLE");
+  app.add_option("--endpoint", stream.endpoint,
+                 "Spanner's address (default: $SPANNER_EMULATOR_HOST, else "
+                 "spanner.googleapis.com:443)")
+      ->type_name("HOST:PORT");
+  app.add_option("--credentials", stream.credentials_file,
+                 "JSON file of credentials (default: Application Default Credentials)")
+      ->type_name("FILE");
+  app.add_option("--ca", stream.ca_file,
+                 "PEM file of the certificates to trust (default: the system's)")
+      ->type_name("FILE");
+}
 
 }  // namespace
 
@@ -65,6 +112,7 @@ void AddCheckOptions(CLI::App& app, const std::shared_ptr<CheckRequest>& request
         to.window = DurationOf("--window", text, "60s");
       },
       "how much later a record may come than one of a later time (default: 60s)");
+  AddStream(app, request);
   app.add_option("--scenario", request->scenario_path,
                  "write what happened as a scenario, replay it and compare")
       ->type_name("FILE");

@@ -74,7 +74,10 @@ void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol) {
             << '\n'
             << "grants " << metrics.grants << ", takeovers " << metrics.takeovers << '\n'
             << "time without a lease: " << Numbers(metrics.without_holder) << '\n'
-            << "overlaps of beliefs, at least: " << Numbers(metrics.belief_overlaps) << '\n';
+            << "renewals " << metrics.renewals
+            << ", after the lease's end: " << Numbers(metrics.late_renewals) << '\n'
+            << "overlaps of beliefs, at least: " << Numbers(metrics.belief_overlaps) << '\n'
+            << "overlaps of work, at least: " << Numbers(metrics.work_overlaps) << '\n';
   std::cout << "taken for granted:";
   for (const std::string& assumption : verdict.assumptions) std::cout << "\n  " << assumption;
   std::cout << '\n';
@@ -101,7 +104,9 @@ Json VerdictDocument(const HistoryVerdict& verdict, const CheckRequest& request,
   json.update(check::VerdictJson(verdict));
   const check::HistoryMetrics& metrics = verdict.metrics;
   json["metrics"]["without_holder"] = DurationsJson(metrics.without_holder);
+  json["metrics"]["late_renewals"] = DurationsJson(metrics.late_renewals);
   json["metrics"]["belief_overlaps"] = DurationsJson(metrics.belief_overlaps);
+  json["metrics"]["work_overlaps"] = DurationsJson(metrics.work_overlaps);
   json["unread"] = errors;
   return json;
 }

@@ -18,6 +18,10 @@ std::string CommandText(const CheckRequest& request) {
   const auto add = [&](const std::string& option, const std::string& value) {
     if (!value.empty()) text += sim::Cat(" ", option, " ", ShellQuoted(value));
   };
+  add("--database", request.stream.database);
+  add("--stream", request.stream.name);
+  if (request.stream.from) add("--from", FormatRfc3339(*request.stream.from));
+  if (request.stream.to) add("--to", FormatRfc3339(*request.stream.to));
   add("--protocol", request.protocol);
   add("--lock", request.lock);
   add("--table", request.table);

@@ -9,7 +9,21 @@
 
 namespace whorl::cli {
 
+// A change stream to be read.
+struct StreamRequest {
+  std::string name;      // empty: none is read
+  std::string database;  // projects/P/instances/I/databases/D; empty: $WHORL_DATABASE
+  std::string database_role;
+  std::string endpoint;           // HOST:PORT; empty: Spanner's, or the emulator's
+  std::string credentials_file;   // JSON
+  std::string ca_file;            // PEM
+  std::optional<Timestamp> from;  // empty: the oldest record that the stream has
+  std::optional<Timestamp> to;    // empty: now
+  bool follow = false;            // there is no end
+};
+
 struct CheckRequest {
+  StreamRequest stream;
   std::vector<std::string> files;
   std::string protocol;
   std::string lock;

@@ -19,11 +19,27 @@ absl::Status Source::Open(const std::string& path) {
   return OpenInput(path, *file_);
 }
 
+void Source::Open(std::unique_ptr<RecordStream> stream) {
+  place_.file = stream->name();
+  stream_ = std::move(stream);
+}
+
 void Source::ReadAs(const ProtocolInfo& protocol, check::InputOptions options) {
   input_ = std::make_unique<check::Input>(protocol, std::move(options));
 }
 
+bool Source::NextPiece() {
+  RecordStream::Piece piece;
+  if (!stream_->Next(piece)) return false;
+  text_ = std::move(piece.record);
+  line_ = text_;
+  reached_ = piece.reached;
+  if (!line_.empty()) ++place_.line;
+  return true;
+}
+
 bool Source::Next() {
+  if (stream_ != nullptr) return NextPiece();
   size_t end = text_.find('\n', begin_);
   while (end == std::string::npos && !has_ended_) {
     text_.erase(0, begin_);

@@ -1,9 +1,10 @@
-// One input of a history, whatever it is compressed with.
+// One input of a history: a file, whatever it is compressed with, or a change stream.
 #pragma once
 
 #include <cstddef>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "check/decoder.h"
 #include "check/input.h"
+#include "cli/check/record_stream.h"
 
 namespace whorl::cli {
 
@@ -18,6 +20,7 @@ class Source {
  public:
   // "-" is standard input.
   absl::Status Open(const std::string& path);
+  void Open(std::unique_ptr<RecordStream> stream);
 
   // Gives readers a line of their own: the file's format is found out by its first lines.
   void ReadAs(const ProtocolInfo& protocol, check::InputOptions options);
@@ -25,22 +28,30 @@ class Source {
 
   // Whether Next() waits for somebody else to write.
   bool MayWait() const {
+    if (stream_ != nullptr) return stream_->MayWait();
     return file_ == nullptr && !has_ended_ && text_.find('\n', begin_) == std::string::npos;
   }
   // Goes to the next line, and waits for one if there is none yet. False at the end of the input.
   bool Next();
   std::string_view line() const { return line_; }
+  // With an empty line: all records of a change stream that were committed before it have been read.
+  std::optional<Timestamp> reached() const { return reached_; }
   const check::Place& place() const { return place_; }
   // What was wrong with the bytes; empty if nothing was.
   const std::string& broken() const { return broken_; }
+  // Null unless the input is a change stream.
+  const RecordStream* stream() const { return stream_.get(); }
 
  private:
+  bool NextPiece();
   void Fill();
   // The bytes that are there, waiting for the first of them; none at the end.
   std::string_view Bytes();
 
   static constexpr size_t kPiece = size_t{64} << 10U;
   std::unique_ptr<std::ifstream> file_;
+  std::unique_ptr<RecordStream> stream_;
+  std::optional<Timestamp> reached_;
   std::unique_ptr<check::Input> input_;
   check::Decoder decoder_;
   std::vector<char> buffer_ = std::vector<char>(kPiece);

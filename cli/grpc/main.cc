@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cli/grpc/check_stream.h"
 #include "cli/grpc/conform_command.h"
 #include "cli/grpc/replay_on.h"
 #include "cli/grpc/takeover_on.h"
@@ -28,5 +29,6 @@ int main(int argc, char** argv) {
                     .proxy = [argc, argv] { return cli::RunServeCommand(argc, argv); },
                     .conform = [argc, argv] { return cli::RunConformCommand(argc, argv); },
                     .replay_on = cli::RunReplayOn,
-                    .takeover_on = cli::RunTakeoverOn});
+                    .takeover_on = cli::RunTakeoverOn,
+                    .check_stream = cli::RunCheckStream});
 }

@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "real_client/admin_client.h"
 #include "real_client/await_status.h"
+#include "real_client/change_stream_client.h"
 #include "real_client/lock_table.h"
 #include "real_client/os.h"
 #include "real_client/spanner_client.h"
@@ -32,11 +33,13 @@ constexpr std::string_view kInitFooter = R"(Examples:
   whorl lock init nightly --database projects/my-project/instances/my-instance/databases/my-db
   whorl lock init --protocol semaphore
   SPANNER_EMULATOR_HOST=localhost:9010 whorl lock init --create-database nightly
+  whorl lock init nightly --stream
 
 Creates the protocol's table, unless it exists; a table of another shape is an error, and is not
 changed. Then creates the row that all processes of the protocol need (semaphore), and a row for each
 lock that is named, if the protocol gains by it (fenced_lease: the first process need not wait for a
-lease).
+lease). With --stream it also creates a change stream of the table, for whorl check --stream: whole rows
+with their old values, kept for a week.
 Exit codes: 0 everything exists now; 2 bad input or usage; 3 it could not be created.)";
 
 class Init {
@@ -53,6 +56,7 @@ class Init {
     if (request_.create_database) status = CreateDatabase();
     if (status.ok()) status = CheckDialect();
     if (status.ok()) status = CreateTable();
+    if (status.ok() && request_.stream) status = CreateStream();
     for (const std::string& statement : others_) {
       if (status.ok()) status = CreateOther(statement);
     }
@@ -99,15 +103,19 @@ class Init {
                      "instance"));
   }
 
-  Status CreateTable() {
-    std::vector<std::string> ddl;
-    Status status = real_client::AwaitStatus([&](auto done) {
+  Status GetDdl(std::vector<std::string>& ddl) {
+    return real_client::AwaitStatus([&](auto done) {
       admin_.GetDdl(request_.database,
                     [&ddl, done = std::move(done)](Status answer, std::vector<std::string> text) {
                       ddl = std::move(text);
                       done(std::move(answer));
                     });
     });
+  }
+
+  Status CreateTable() {
+    std::vector<std::string> ddl;
+    Status status = GetDdl(ddl);
     if (!status.ok()) return status;
     const ProtocolInfo& info = request_.info();
     const std::string table = request_.TableName();
@@ -132,6 +140,31 @@ class Init {
     }
     Say(Cat("table ", table, " is there already, as ", info.name, " needs it"));
     return {};
+  }
+
+  // Without a stream nobody can say later what happened to the locks.
+  Status CreateStream() {
+    const std::string name = request_.StreamName();
+    const std::string table = request_.TableName();
+    std::vector<std::string> ddl;
+    Status status = GetDdl(ddl);
+    if (!status.ok()) return status;
+    if (const std::string_view found = FindStream(ddl, name); !found.empty()) {
+      if (StreamWatches(found, table)) {
+        Say(Cat("change stream ", name, " of table ", table, " is there already"));
+        return {};
+      }
+      return Error(Code::kFailedPrecondition,
+                   Cat("there is a change stream ", name, " that does not watch all of table ",
+                       table, "; --stream NAME names another one"));
+    }
+    const std::string wanted = Cat("CREATE CHANGE STREAM ", name, " FOR ", table,
+                                   " OPTIONS (retention_period = '7d', "
+                                   "value_capture_type = 'NEW_ROW_AND_OLD_VALUES')");
+    status = real_client::AwaitStatus(
+        [&](auto done) { admin_.UpdateDdl(request_.database, {wanted}, std::move(done)); });
+    if (status.ok()) Say(Cat("made change stream ", name, " of table ", table));
+    return status;
   }
 
   // The other protocol whose table `found` is, though it has all that this one needs; null if it is
@@ -223,6 +256,13 @@ int RunInit(LockRequest& request) {
       return kBadInput;
     }
   }
+  if (request.stream) {
+    const Status status = real_client::ValidateStreamName(request.StreamName());
+    if (!status.ok()) {
+      Complain(status.message);
+      return kBadInput;
+    }
+  }
   HandleSignals();
   if (const Status status = Validate(request); !status.ok()) {
     const bool is_input = status.code == Code::kInvalidArgument;
@@ -245,6 +285,11 @@ SubCommand AddInitCommand(CLI::App& lock) {
   AddWhere(*app, request);
   app->add_flag("--create-database", request->create_database,
                 "create the database first, and in an emulator its instance, too");
+  app->add_option_function<std::string>(
+         "--stream", [request](const std::string& name) { request->stream = name; },
+         "create a change stream of the table, too (default: the table's name and _changes)")
+      ->type_name("[NAME]")
+      ->expected(0, 1);
   app->add_option("--ddl", request->ddl_file,
                   "do the DDL in FILE, too, such as the table of what the lock protects")
       ->type_name("FILE");

@@ -50,9 +50,13 @@ struct LockRequest {
   bool force = false;
   bool create_database = false;
   std::string ddl_file;
+  std::optional<std::string> stream;  // a change stream to be created; empty: by its usual name
 
   const ProtocolInfo& info() const { return *FindProtocol(protocol); }
   std::string TableName() const { return table.empty() ? std::string(info().table) : table; }
+  std::string StreamName() const {
+    return stream.value_or("").empty() ? TableName() + "_changes" : *stream;
+  }
   Duration LeaseUsed() const {
     return std::max(lease.value_or(info().lease_default), info().lease_min);
   }

@@ -42,7 +42,8 @@ constexpr std::string_view kRunFooter = R"(Examples:
 Takes part until SIGINT or SIGTERM, and then releases the locks that it holds, all at the same time; a
 second signal, more than a second later, ends it at once. Logged are: started, leads, lost, failing
 (Spanner refuses or does not answer; logged when the reason changes), answers (it does again), note (of
-the protocol), stopped. Renewals are not. With --json, "n" numbers the lines from 1 ("started").
+the protocol), stopped. With --json, renewed, too: a renewal, and the time that is "left" then; and "n"
+numbers the lines from 1 ("started"). whorl check judges such a log.
 Metrics, by protocol: whorl_locks, whorl_locks_led, whorl_lock_terms_total,
 whorl_lock_heartbeats_sent_total, whorl_lock_heartbeats_failed_total,
 whorl_lock_last_heartbeat_timestamp_seconds, whorl_lock_transaction_duration_seconds (step, outcome);
@@ -98,9 +99,11 @@ class Reporter final : public real_client::LockObserver {
       : request_(request), lock_(std::move(lock)), queue_(queue), heard_(heard) {}
 
   void OnLeadership(const Leadership& leadership) override {
-    const bool led = std::exchange(leads_, leadership.leads);
-    if (leadership.leads && !led) return Leads(leadership);
-    if (!leadership.leads && led) Put("lost", "leads no longer", {});
+    const Leadership before = std::exchange(leadership_, leadership);
+    if (leadership.leads && !before.leads) return Leads(leadership);
+    if (!leadership.leads && before.leads) return Put("lost", "leads no longer", {});
+    const bool renews = leadership.leads && leadership.until != before.until;
+    if (request_.json && renews) Renewed(leadership, leadership.token != before.token);
   }
   void OnNote(const real_client::LockNote& note) override {
     Json values = Json::array();
@@ -128,6 +131,14 @@ class Reporter final : public real_client::LockObserver {
   }
 
  private:
+  void Renewed(const Leadership& leadership, bool has_other_token) {
+    const Duration left = leadership.until - real_client::MonotonicNow();
+    std::vector<std::pair<std::string, Json>> fields = {{"left", sim::SecondsText(left)}};
+    if (has_other_token && leadership.token) {
+      fields.emplace_back("token", std::to_string(*leadership.token));
+    }
+    Put("renewed", {}, std::move(fields));
+  }
   void Leads(const Leadership& leadership) {
     const Duration left = leadership.until - real_client::MonotonicNow();
     const std::string with =
@@ -147,7 +158,7 @@ class Reporter final : public real_client::LockObserver {
   const std::string lock_;
   EventQueue& queue_;
   std::atomic<bool>& heard_;
-  bool leads_ = false;
+  Leadership leadership_;
   std::map<std::string, Code> failing_;  // the steps whose last transaction failed
 };
 

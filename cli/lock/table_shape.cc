@@ -116,4 +116,29 @@ std::string DifferenceOfTables(std::string_view wanted, std::string_view found) 
   return Cat("its primary key is ", has->key, " instead of ", needs->key);
 }
 
+std::string_view FindStream(std::span<const std::string> ddl, std::string_view name) {
+  const std::vector<std::string> wanted = TokensOf(name);
+  for (const std::string& statement : ddl) {
+    const std::vector<std::string> tokens = TokensOf(statement);
+    if (tokens.size() < 4 || tokens[0] != "CREATE" || tokens[1] != "CHANGE") continue;
+    if (tokens[2] == "STREAM" && wanted.size() == 1 && tokens[3] == wanted[0]) return statement;
+  }
+  return {};
+}
+
+// CREATE CHANGE STREAM name FOR ALL | FOR table, table(columns), ... OPTIONS (..)
+bool StreamWatches(std::string_view stream, std::string_view table) {
+  const std::vector<std::string> tokens = TokensOf(stream);
+  const std::vector<std::string> wanted = TokensOf(table);
+  for (size_t i = 4; i + 1 < tokens.size() && tokens[i] != "OPTIONS"; ++i) {
+    if (tokens[i] != "FOR" && tokens[i] != ",") continue;
+    // Columns in parentheses are some of the table's.
+    const bool is_whole = i + 2 >= tokens.size() || tokens[i + 2] != "(";
+    const bool is_all = tokens[i] == "FOR" && tokens[i + 1] == "ALL";
+    const bool is_table = wanted.size() == 1 && tokens[i + 1] == wanted[0];
+    if (is_whole && (is_all || is_table)) return true;
+  }
+  return false;
+}
+
 }  // namespace whorl::cli

@@ -1,4 +1,5 @@
-// Compares an existing table with the one that a protocol needs, by the DDL of both.
+// Compares an existing table with the one that a protocol needs, by the DDL of both, and finds its
+// change stream.
 #pragma once
 
 #include <span>
@@ -14,5 +15,11 @@ std::string_view FindTable(std::span<const std::string> ddl, std::string_view ta
 // CREATE TABLE statements); empty if none. Further columns in `found` do no harm unless an insert has
 // to set them.
 std::string DifferenceOfTables(std::string_view wanted, std::string_view found);
+
+// The CREATE CHANGE STREAM statement of that name; empty if there is none. Ignores the case of names.
+std::string_view FindStream(std::span<const std::string> ddl, std::string_view name);
+
+// Whether the change stream of that statement watches every column of the table.
+bool StreamWatches(std::string_view stream, std::string_view table);
 
 }  // namespace whorl::cli

@@ -372,5 +372,252 @@ TEST(CheckReader, AnyBytesAreRefusedOrRead) {
   EXPECT_NE(reader.Read(std::string(20, '[') + std::string(20, ']'), {}, out), "");
 }
 
+// As the official emulator shows them, but for those that it shows as pending.
+TEST(CheckTest, TimesThatAreCutToWholeSecondsAreThoseThatWereKnown) {
+  const std::string pending = R"({"heartbeat":"9999-12-31T23:59:59Z","token":)";
+  const std::string cut = R"(")" + Second("01") + R"(")";
+  const std::vector<std::string> lines = {
+      Change("01.5", "INSERT", pending + R"("9999-12-31T23:59:59Z","writer":"a"})", "{}"),
+      Change("04.25", "UPDATE", pending + cut + R"(,"writer":"a"})",
+             R"({"heartbeat":)" + cut + "}"),
+      Change("07.75", "UPDATE", pending + cut + R"(,"writer":"a"})",
+             R"({"heartbeat":")" + Second("04") + R"("})")};
+  const HistoryVerdict verdict = Judge(lines);
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kHolds);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(verdict.metrics.gaps, 0);
+  EXPECT_EQ(verdict.metrics.grants, 1);
+  // A time of another second is another one: the change before it is missing.
+  EXPECT_EQ(Judge({lines[0], lines[2]}).metrics.gaps, 1);
+}
+
+// --- what a process said that it has ---------------------------------------------------------------
+
+std::string Answer(const std::string& id, const std::string& asked, const std::string& at) {
+  return Says(id, "answer", at, R"(,"has":true,"asked":")" + Second(asked) + "\"");
+}
+
+// a has the lock from 01 on, and b takes it at 20.
+std::vector<std::string> ATakeover() {
+  return {Call("a", "00.9", "01", "01.2"), Change("01", "INSERT", Values("01", "01", "a"), "{}"),
+          Call("b", "19.9", "20", "20.2"),
+          Change("20", "UPDATE", Values("20", "20", "b"), Values("01", "01", "a"))};
+}
+InvariantFinding JudgeAnswer(const std::string& line,
+                             std::vector<std::string> lines = ATakeover()) {
+  lines.push_back(line);
+  return Judge(lines)[Invariant::kHasLockTruthful];
+}
+
+TEST(CheckAnswersTest, AnOwnerMaySaySo) {
+  EXPECT_EQ(JudgeAnswer(Answer("a", "05", "05.01")).finding, Finding::kHolds);
+  // It was the owner when it was asked.
+  EXPECT_EQ(JudgeAnswer(Answer("a", "19", "21")).finding, Finding::kHolds);
+  EXPECT_EQ(JudgeAnswer(Answer("b", "20.2", "20.2")).finding, Finding::kHolds);
+}
+
+TEST(CheckAnswersTest, WhoOwnsItNoMoreOrNeverDidMayNot) {
+  const InvariantFinding late = JudgeAnswer(Answer("a", "25", "25.01"));
+  EXPECT_EQ(late.finding, Finding::kViolated);
+  EXPECT_THAT(late.text, HasSubstr("and had not owned it since 2026-01-01T00:00:20Z"));
+  const InvariantFinding never = JudgeAnswer(Answer("c", "05", "05.01"));
+  EXPECT_EQ(never.finding, Finding::kViolated);
+  EXPECT_THAT(never.text, HasSubstr("which it had not taken"));
+  EXPECT_EQ(JudgeAnswer(Answer("b", "05", "05.01")).finding, Finding::kViolated);
+}
+
+// A version can be seen some time after its commit timestamp: nobody recorded when.
+TEST(CheckAnswersTest, WhileATakeoverBecomesVisibleNothingIsCertain) {
+  EXPECT_EQ(JudgeAnswer(Answer("a", "20.1", "20.1")).finding, Finding::kPossible);
+  EXPECT_EQ(JudgeAnswer(Answer("b", "20.1", "20.1")).finding, Finding::kPossible);
+}
+
+TEST(CheckAnswersTest, WithoutTheTimeOfTheQuestionALateAnswerIsPossible) {
+  const std::string line = Says("a", "answer", "25", R"(,"has":true)");
+  const InvariantFinding found = JudgeAnswer(line);
+  EXPECT_EQ(found.finding, Finding::kPossible);
+  EXPECT_THAT(found.text, HasSubstr("log each \"answer\", with \"asked\""));
+  EXPECT_EQ(JudgeAnswer(Says("a", "answer", "05", R"(,"has":true)")).finding, Finding::kHolds);
+}
+
+TEST(CheckAnswersTest, WhatIsMissingIsSaid) {
+  EXPECT_THAT(
+      Judge({Change("01", "INSERT", Values("01", "01", "a"), "{}")})[Invariant::kHasLockTruthful]
+          .text,
+      HasSubstr("no answer was recorded"));
+  EXPECT_THAT(JudgeAnswer(Answer("a", "05", "05"), {}).text,
+              HasSubstr("the row of lock job has no change that was recorded"));
+  // Logs begin before the stream.
+  const InvariantFinding early = JudgeAnswer(Answer("a", "00.1", "00.2"));
+  EXPECT_EQ(early.finding, Finding::kUnknown);
+  EXPECT_THAT(early.text, HasSubstr("what the row of lock job was before"));
+}
+
+// The change by which a took the lock is missing, which the next one shows.
+TEST(CheckAnswersTest, AMissingChangeMakesNobodyALiar) {
+  const std::vector<std::string> lines = {
+      Change("01", "INSERT", Values("01", "01", "b"), "{}"), Answer("a", "15", "15.01"),
+      Change("20", "UPDATE", Values("20", "20", "b"), Values("12", "12", "a"))};
+  const InvariantFinding found = Judge(lines)[Invariant::kHasLockTruthful];
+  EXPECT_NE(found.finding, Finding::kViolated) << found.text;
+  EXPECT_NE(found.finding, Finding::kHolds);
+}
+
+// Of what happened before the last of the missing changes not even the owner is known.
+TEST(CheckAnswersTest, SeveralMissingChangesMakeNobodyALiar) {
+  const std::vector<std::string> lines = {
+      Change("01", "INSERT", Values("01", "01", "b"), "{}"), Answer("a", "15", "15.01"),
+      Change("20", "UPDATE", Values("20", "20", "b"), Values("16", "16", "c"))};
+  EXPECT_NE(Judge(lines)[Invariant::kHasLockTruthful].finding, Finding::kViolated);
+}
+
+// Another process with the same id is another one.
+TEST(CheckAnswersTest, AProcessThatStartedAnewHasToTakeItAnew) {
+  std::vector<std::string> lines = ATakeover();
+  lines.insert(lines.begin(),
+               R"({"event":"started","id":"a","n":1,"time":")" + Second("00.5") + "\"}");
+  lines.push_back(R"({"event":"started","id":"a","n":1,"time":")" + Second("10") + "\"}");
+  EXPECT_EQ(JudgeAnswer(Answer("a", "15", "15.01"), lines).finding, Finding::kViolated);
+}
+
+// --- tokens that processes take for their own ------------------------------------------------------
+
+// Of the time of the commit by which a took the lock, and of the one by which b did.
+std::string Owns(const std::string& id, const std::string& at, const std::string& second) {
+  const std::optional<Timestamp> token = ParseRfc3339(Second(second));
+  return Says(id, "owns", at, R"(,"token":")" + std::to_string(token->UnixNanos()) + "\"");
+}
+InvariantFinding JudgeOwn(const std::vector<std::string>& more) {
+  std::vector<std::string> lines = {
+      Change("01", "INSERT", Values("01", "01", "a"), "{}"),
+      // The first version was there by then.
+      Change("05", "UPDATE", Values("05", "01", "a"), Values("01", "01", "a")),
+      Change("20", "UPDATE", Values("20", "20", "b"), Values("05", "01", "a")),
+      Change("24", "UPDATE", Values("24", "20", "b"), Values("20", "20", "b"))};
+  lines.insert(lines.end(), more.begin(), more.end());
+  return Judge(lines)[Invariant::kOneLiveToken];
+}
+
+TEST(CheckOwnTokensTest, TwoProcessesDoNotTakeTheLiveTokenForTheirs) {
+  const InvariantFinding found = JudgeOwn({Owns("a", "02", "01"), Owns("b", "07", "01"),
+                                           Says("a", "goes_on", "12"), Says("b", "owns", "14")});
+  EXPECT_EQ(found.finding, Finding::kViolated);
+  EXPECT_THAT(found.text, HasSubstr("took the live token"));
+}
+
+TEST(CheckOwnTokensTest, ATokenThatIsNotTheNewestDoesNoHarm) {
+  // a does not know yet that b has taken the lock, with a token of its own.
+  EXPECT_EQ(JudgeOwn({Owns("a", "02", "01"), Owns("b", "20.2", "20"), Says("a", "goes_on", "25")})
+                .finding,
+            Finding::kHolds);
+  EXPECT_EQ(
+      JudgeOwn({Owns("a", "26", "01"), Owns("b", "27", "01"), Says("a", "goes_on", "28")}).finding,
+      Finding::kHolds);
+}
+
+TEST(CheckOwnTokensTest, WhatIsNotSaidIsUnknown) {
+  const InvariantFinding found = JudgeOwn({});
+  EXPECT_EQ(found.finding, Finding::kUnknown);
+  EXPECT_THAT(found.remedy, HasSubstr("log \"owns\""));
+}
+
+// --- giving a lock back while at work --------------------------------------------------------------
+
+const ProtocolInfo& Fenced() { return *FindProtocol("fenced_lease"); }
+std::string Fence(const std::string& heartbeat, const std::string& writer) {
+  return R"({"heartbeat":")" + Second(heartbeat) + R"(","token":")" + Second("01") +
+         R"(","writer":)" + writer + R"(,"lease_ms":10000,"attempt":"a-1"})";
+}
+// a takes the lock at 01, works, and gives it back at 10.
+InvariantFinding JudgeWork(const std::vector<std::string>& more) {
+  const std::string held = Fence("01", R"("a")");
+  std::vector<std::string> lines = {Change("01", "INSERT", held, "{}"),
+                                    Change("10", "UPDATE", Fence("10", "null"), held),
+                                    Says("a", "works", "02")};
+  lines.insert(lines.end(), more.begin(), more.end());
+  return Judge(lines, {.lease = Seconds(10), .clock_error = Milliseconds(10)},
+               Fenced())[Invariant::kNoWorkAfterRelease];
+}
+
+TEST(CheckReleasesTest, WorkEndsBeforeTheLockIsGivenBack) {
+  EXPECT_EQ(JudgeWork({Says("a", "rests", "09"), Call("a", "09", "10", "10.2")}).finding,
+            Finding::kHolds);
+  EXPECT_EQ(JudgeWork({Says("a", "rests", "09")}).finding, Finding::kHolds);
+}
+
+TEST(CheckReleasesTest, WorkThatGoesOnIsAViolation) {
+  const InvariantFinding found =
+      JudgeWork({Call("a", "09", "10", "10.2"), Says("a", "rests", "11")});
+  EXPECT_EQ(found.finding, Finding::kViolated);
+  EXPECT_THAT(found.text, HasSubstr("a gave lock job back"));
+  EXPECT_EQ(found.lock, "job");
+}
+
+TEST(CheckReleasesTest, WithoutTheCallSomebodyElseMayHaveReleasedIt) {
+  const InvariantFinding found = JudgeWork({Says("a", "rests", "11")});
+  EXPECT_EQ(found.finding, Finding::kPossible);
+  EXPECT_THAT(found.text, HasSubstr("log its call"));
+}
+
+TEST(CheckReleasesTest, AnOperatorWhoEndsTheLeaseIsNotItsOwner) {
+  EXPECT_NE(JudgeWork({Call("operator", "09.9", "10", "10.2"), Says("a", "rests", "11")}).finding,
+            Finding::kViolated);
+}
+
+TEST(CheckReleasesTest, WorkThatEndedWhileItWasGivenBackIsInDoubt) {
+  EXPECT_EQ(JudgeWork({Call("a", "09", "10", "10.2"), Says("a", "rests", "10.1")}).finding,
+            Finding::kPossible);
+}
+
+// The reply comes after the release can be seen, so work that goes on until the reply is enough; but work that
+// ends with the reply may have ended before.
+TEST(CheckReleasesTest, WorkUntilTheReplyIsAViolationUnlessItEndsThere) {
+  EXPECT_EQ(JudgeWork({Call("a", "09", "10", "10.2")}).finding, Finding::kViolated);
+  EXPECT_EQ(JudgeWork({Call("a", "09", "10", "10.2"), Says("a", "rests", "10.2")}).finding,
+            Finding::kPossible);
+}
+
+TEST(CheckReleasesTest, AProtocolThatGivesNothingBackIsNotJudged) {
+  EXPECT_EQ(Judge({Says("a", "works", "02")})[Invariant::kNoWorkAfterRelease].finding,
+            Finding::kNotJudged);
+}
+
+// --- renewals --------------------------------------------------------------------------------------
+
+TEST(CheckRenewalsTest, AreCountedAndThoseAfterTheLeasesEndAreLate) {
+  const auto renewed = [](const std::string& at, const std::string& before) {
+    return Change(at, "UPDATE", Fence(at, R"("a")"), Fence(before, R"("a")"));
+  };
+  const HistoryVerdict verdict =
+      Judge({Change("01", "INSERT", Fence("01", R"("a")"), "{}"), renewed("05", "01"),
+             renewed("17", "05"), renewed("20", "17")},
+            {.lease = Seconds(10)}, Fenced());
+  EXPECT_EQ(verdict.metrics.renewals, 3);
+  ASSERT_EQ(verdict.metrics.late_renewals.size(), 1U);
+  EXPECT_EQ(verdict.metrics.late_renewals[0], Seconds(2));
+  EXPECT_EQ(verdict.metrics.grants, 1);
+}
+
+TEST(CheckRenewalsTest, ALineOfOneProlongsABelief) {
+  const std::string leads = Says("a", "leads", "01", R"(,"left":"10s")");
+  const std::string renewed = Says("a", "renewed", "06", R"(,"left":"10s")");
+  const std::vector<std::string> rest = {Says("b", "leads", "14"), Says("a", "goes_on", "18")};
+  const auto judge = [&](std::vector<std::string> lines) {
+    lines.insert(lines.end(), rest.begin(), rest.end());
+    return Judge(lines)[Invariant::kSingleLeaderBelief].finding;
+  };
+  EXPECT_EQ(judge({leads, renewed}), Finding::kViolated);
+  EXPECT_EQ(judge({leads}), Finding::kPossible);
+}
+
+// A process that was paused renews late: its belief had lapsed in between, and another one led.
+TEST(CheckRenewalsTest, ABeliefThatLapsedBeforeItWasRenewedIsNotOne) {
+  EXPECT_NE(Judge({Says("a", "leads", "01", R"(,"left":"10s")"), Says("b", "leads", "12"),
+                   Says("b", "lost", "15"), Says("a", "renewed", "20", R"(,"left":"10s")"),
+                   Says("a", "lost", "21")})[Invariant::kSingleLeaderBelief]
+                .finding,
+            Finding::kViolated);
+}
+
 }  // namespace
 }  // namespace whorl::check::check_test

@@ -44,7 +44,8 @@ TEST_F(CheckCommandTest, WritesOneJsonDocument) {
   const json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
   ASSERT_TRUE(read.is_object()) << ended.out;
   EXPECT_EQ(read["invariants"]["lease_respected"]["verdict"], "violated");
-  EXPECT_EQ(read["invariants"]["no_wedge"]["verdict"], "not judged");
+  EXPECT_EQ(read["invariants"]["isolation"]["verdict"], "not judged");
+  EXPECT_EQ(read["invariants"]["no_wedge"]["verdict"], "unknown");
   EXPECT_EQ(read["metrics"]["takeovers"], 1);
 }
 

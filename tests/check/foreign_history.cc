@@ -137,6 +137,14 @@ void ForeignHistory::On(const sim::BeliefChanged& x, Instant at) {
   Say(x.process, leads ? "leads" : "lost", at, setup_.LockName(x.lock));
 }
 
+void ForeignHistory::On(const sim::StandingChanged& x, Instant at) {
+  std::optional<Token>& own = own_tokens_[{x.process, x.lock}];
+  if (own == x.standing.own_token) return;
+  own = x.standing.own_token;
+  Say(x.process, "owns", at, setup_.LockName(x.lock));
+  if (own) entries_.back().line["token"] = std::to_string(own->Number());
+}
+
 void ForeignHistory::On(const sim::WorkChanged& x, Instant at) {
   Say(x.process, x.at_work ? "works" : "rests", at, setup_.LockName(x.lock));
 }
@@ -147,6 +155,7 @@ void ForeignHistory::On(const sim::QuestionAnswered& x, Instant at) {
   if (!asks) return;
   Say(x.process, "answer", at, setup_.LockName(x.lock));
   entries_.back().line["has"] = x.answer.yes;
+  entries_.back().times.emplace_back("asked", x.asked_at);
   if (x.answer.token) entries_.back().line["token"] = std::to_string(*x.answer.token);
 }
 
@@ -165,7 +174,9 @@ void ForeignHistory::On(const sim::TransactionStarted& x, Instant at) {
 
 void ForeignHistory::On(const sim::TransactionCommitted& x, Instant) {
   const auto found = transactions_.find({x.call.process, x.call.lock, x.call.request});
-  if (found != transactions_.end()) found->second.commit = x.commit;
+  if (found == transactions_.end()) return;
+  found->second.commit = x.commit;
+  found->second.step = x.step;
 }
 
 void ForeignHistory::On(const sim::TransactionFinished& x, Instant at) {
@@ -177,6 +188,7 @@ void ForeignHistory::On(const sim::TransactionFinished& x, Instant at) {
     line["id"] = NameOf(x.process);
     line["lock"] = setup_.LockName(x.lock);
     line["commit"] = FormatRfc3339(*found->second.commit);
+    line["step"] = std::string(found->second.step.word());
     entries_.push_back({.of = NameOf(x.process),
                         .is_row = false,
                         .begins = false,

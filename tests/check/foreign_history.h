@@ -56,6 +56,7 @@ class ForeignHistory final : public sim::ObservationSink {
   void On(const sim::ProcessStopped& x, sim::Instant at);
   void On(const sim::ProcessGone& x, sim::Instant at);
   void On(const sim::BeliefChanged& x, sim::Instant at);
+  void On(const sim::StandingChanged& x, sim::Instant at);
   void On(const sim::WorkChanged& x, sim::Instant at);
   void On(const sim::TransactionStarted& x, sim::Instant at);
   void On(const sim::TransactionCommitted& x, sim::Instant at);
@@ -71,9 +72,11 @@ class ForeignHistory final : public sim::ObservationSink {
   std::vector<Entry> entries_;
   std::map<std::string, ProcessId> processes_;
   std::set<ProcessId> stopped_;
+  std::map<std::pair<ProcessId, uint16_t>, std::optional<Token>> own_tokens_;
   struct Transaction {
     sim::Instant sent;
     std::optional<Timestamp> commit;
+    StepName step;
   };
   std::map<std::tuple<ProcessId, uint16_t, RequestId>, Transaction> transactions_;
   std::map<std::string, std::string> process_of_id_;

@@ -69,6 +69,11 @@ TEST_F(GrpcHelpExamplesTest, OfRealRunsAreUnderstood) {
   EXPECT_GE(examples_, 5U);
 }
 
+TEST_F(GrpcHelpExamplesTest, OfChangeStreamsAreUnderstood) {
+  Check("check", HelpOf("check"), " --stream ");
+  EXPECT_GE(examples_, 1U);
+}
+
 // Or the tests above would prove nothing.
 TEST_F(GrpcHelpExamplesTest, WhatIsNotUnderstoodIsSeen) {
   EXPECT_THAT(RunExample("whorl lock exec nightly --no-such-option -- true").err,

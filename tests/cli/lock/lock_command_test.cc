@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
+#include <thread>
 
 #include "google/spanner/admin/database/v1/spanner_database_admin.grpc.pb.h"
 #include "protocol/protocols.h"
@@ -218,6 +219,30 @@ TEST_F(LockCliTest, RunLogsHowALockPasses) {
   EXPECT_EQ(events["leads"], 1);
   EXPECT_EQ(events["lost"], 1);
   EXPECT_EQ(events["stopped"], 1);
+}
+
+// Whoever judges the log has to know until when the process believed.
+TEST_F(LockCliTest, RunLogsRenewalsInJsonOnly) {
+  Init("job");
+  RunningWhorl json_run({"lock", "run", "job", "--lease", "1s", "--json"}, false);
+  ASSERT_TRUE(json_run.output().WaitFor("\"renewed\"", 2)) << json_run.output().text();
+  json_run.Signal(SIGTERM);
+  EXPECT_EQ(json_run.WaitForEnd(), 0);
+  std::istringstream lines(json_run.output().text());
+  for (std::string line; std::getline(lines, line);) {
+    const json event = json::parse(line);
+    if (event["event"] != "renewed") continue;
+    EXPECT_EQ(event["lock"], "job");
+    const double left = std::stod(event["left"].get<std::string>());
+    EXPECT_GT(left, 0);
+    EXPECT_LE(left, 1);
+  }
+  RunningWhorl text_run({"lock", "run", "job", "--lease", "1s"}, false);
+  ASSERT_TRUE(text_run.output().WaitFor("leads with token"));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  text_run.Signal(SIGTERM);
+  EXPECT_EQ(text_run.WaitForEnd(), 0);
+  EXPECT_THAT(text_run.output().text(), Not(HasSubstr("job: renewed")));
 }
 
 TEST_F(LockCliTest, RunTakesPartInSeveralLocksAndAppendsToAFile) {

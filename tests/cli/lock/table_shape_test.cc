@@ -78,5 +78,26 @@ TEST(TableShapeTest, NamesTheTableOtherwise) {
               HasSubstr("CREATE TABLE mine (\n"));
 }
 
+// --- change streams ------------------------------------------------------------------------------
+
+TEST(ChangeStreamShapeTest, IsFoundByItsName) {
+  const std::vector<std::string> ddl = {std::string(kWanted), "CREATE CHANGE STREAM a FOR ALL",
+                                        "CREATE CHANGE STREAM `Changes`\n  FOR locktable"};
+  EXPECT_EQ(FindStream(ddl, "changes"), ddl[2]);
+  EXPECT_THAT(FindStream(ddl, "locktable"), IsEmpty());
+}
+
+TEST(ChangeStreamShapeTest, WatchesATableIfItWatchesAllOfIt) {
+  const auto watches = [](const std::string& clause) {
+    return StreamWatches("CREATE CHANGE STREAM s " + clause, "locktable");
+  };
+  EXPECT_TRUE(watches("FOR ALL"));
+  EXPECT_TRUE(watches("FOR LockTable OPTIONS (retention_period='7d')"));
+  EXPECT_TRUE(watches("FOR other(a, b), `locktable`"));
+  EXPECT_FALSE(watches("FOR locktable(token)"));
+  EXPECT_FALSE(watches("FOR other OPTIONS (note = 'FOR ALL')"));
+  EXPECT_FALSE(watches(""));
+}
+
 }  // namespace
 }  // namespace whorl::cli::table_shape_test

@@ -1,0 +1,153 @@
+#include "check/own_tokens.h"
+
+#include <algorithm>
+
+#include "sim/scenario/error_text.h"
+
+namespace whorl::check {
+namespace {
+
+using sim::Cat;
+
+constexpr Timestamp kAlways = Timestamp::Max();
+
+bool KnowsClock(const Process* who) { return who != nullptr && who->clock.IsKnown(); }
+
+struct Stretch {
+  Timestamp from;
+  Timestamp to;
+};
+Stretch Both(Stretch a, Stretch b) {
+  return {.from = std::max(a.from, b.from), .to = std::min(a.to, b.to)};
+}
+
+}  // namespace
+
+void OwnTokens::End(const std::string& process, const std::string* lock, Timestamp certain_to,
+                    Timestamp at) {
+  for (auto& [key, spans] : spans_) {
+    if (lock != nullptr && key.first != *lock) continue;
+    for (Span& span : spans) {
+      if (span.process != process || span.may_to) continue;
+      span.to = std::max(span.from, certain_to);
+      span.may_to = at;
+    }
+  }
+}
+
+void OwnTokens::Add(const Said& said) {
+  tally_.Judged();
+  End(said.process, &said.lock, said.at, said.at);
+  if (!said.token) return;
+  spans_[{said.lock, *said.token}].push_back(
+      {.process = said.process, .who = processes_.Find(said.process), .from = said.at});
+}
+
+void OwnTokens::Gone(const std::string& process, Timestamp at) { End(process, nullptr, at, at); }
+
+void OwnTokens::Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  Missing(Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
+          "keep all of the process's lines");
+  End(process, nullptr, last.value_or(Timestamp::Min()), at);
+}
+
+void OwnTokens::Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  End(process, nullptr, last.value_or(Timestamp::Min()), at);
+}
+
+void OwnTokens::Judge(const Key& key, const Span& a, const Span& b) {
+  if (!KnowsClock(a.who) || !KnowsClock(b.who)) {
+    return Missing(Cat("how far the clock of ", KnowsClock(a.who) ? b.process : a.process,
+                       " is off is not known"),
+                   "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
+  }
+  const auto certain = [](const Span& span) {
+    const Timestamp to =
+        std::max(span.to.value_or(span.who->last_line.value_or(span.from)), span.from);
+    return Stretch{.from = span.who->clock.TrueTime(span.from).latest,
+                   .to = span.who->clock.TrueTime(to).earliest};
+  };
+  const auto possible = [](const Span& span) {
+    return Stretch{.from = span.who->clock.TrueTime(span.from).earliest,
+                   .to = span.may_to ? span.who->clock.TrueTime(*span.may_to).latest : kAlways};
+  };
+  const Stretch both = Both(certain(a), certain(b));
+  const Stretch perhaps = Both(possible(a), possible(b));
+  if (perhaps.from > perhaps.to) return;
+  const Ownership::Lock* lock = ownership_.Find(key.first);
+  if (lock == nullptr || !lock->known_from || perhaps.from < *lock->known_from) {
+    return Missing(Cat("what the row of lock ", key.first, " was when ", a.process, " and ",
+                       b.process, " took one token for theirs is not recorded"),
+                   "read its change stream from before the first line of the logs");
+  }
+  const auto text = [&](std::string_view does) {
+    return Cat(a.process, " and ", b.process, does, " the live token ", std::to_string(key.second),
+               " of lock ", key.first, " for their own");
+  };
+  bool may_be_live = lock->gap_to && perhaps.from <= *lock->gap_to;
+  for (const Ownership::Term& term : lock->terms) {
+    if (term.token != key.second) continue;
+    const Stretch live = {.from = term.next.value_or(kAlways), .to = term.to.value_or(kAlways)};
+    const Stretch seen = Both(both, live);
+    if (seen.from < seen.to && !may_be_live) {
+      return tally_.Violated(seen.from, key.first, [&] { return text(" took"); });
+    }
+    const Stretch maybe = Both(perhaps, {.from = term.from, .to = term.over.value_or(kAlways)});
+    may_be_live = may_be_live || maybe.from <= maybe.to;
+  }
+  if (may_be_live) {
+    tally_.Possible(perhaps.from, key.first, std::nullopt, [&] { return text(" perhaps took"); });
+  }
+}
+
+void OwnTokens::Settle(Timestamp watermark) {
+  for (auto entry = spans_.begin(); entry != spans_.end();) {
+    std::vector<Span>& spans = entry->second;
+    // Two at once are as rare as what is looked for: they are judged in the end.
+    const auto of = spans.empty() ? std::string() : spans.front().process;
+    const bool is_one = std::ranges::all_of(spans, [&](const Span& s) { return s.process == of; });
+    if (is_one) {
+      std::erase_if(spans, [&](const Span& span) {
+        return span.may_to && KnowsClock(span.who) &&
+               span.who->clock.TrueTime(*span.may_to).latest < watermark;
+      });
+    }
+    entry = spans.empty() ? spans_.erase(entry) : std::next(entry);
+  }
+}
+
+void OwnTokens::Finish() {
+  for (const auto& [key, spans] : spans_) {
+    for (size_t i = 0; i < spans.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        if (spans[i].process != spans[j].process) Judge(key, spans[j], spans[i]);
+      }
+    }
+  }
+  const auto& missing = ownership_.missing();
+  if (tally_.was_judged() && missing) Missing(missing->because, missing->remedy);
+}
+
+Timestamp OwnTokens::Needed(Timestamp watermark) const {
+  for (const auto& [key, spans] : spans_) {
+    const auto& first = spans.front();
+    const bool is_one =
+        std::ranges::all_of(spans, [&](const Span& span) { return span.process == first.process; });
+    if (is_one) continue;
+    for (const Span& span : spans) {
+      watermark =
+          std::min(watermark,
+                   KnowsClock(span.who) ? span.who->clock.TrueTime(span.from).earliest : span.from);
+    }
+  }
+  return watermark;
+}
+
+InvariantFinding OwnTokens::Find() const {
+  return tally_.Find(
+      "no process said which token it takes for its own",
+      "log \"owns\" with the token when a process takes one for its own, and without "
+      "when it takes none");
+}
+
+}  // namespace whorl::check

@@ -1,0 +1,150 @@
+#include "check/releases.h"
+
+#include <algorithm>
+
+#include "sim/scenario/error_text.h"
+
+namespace whorl::check {
+namespace {
+
+using sim::Cat;
+
+constexpr std::string_view kLogWork =
+    "log when each application begins and ends to work, by its process's clock";
+
+enum class Meets : uint8_t { kYes, kPerhaps, kNo };
+
+}  // namespace
+
+void Releases::Add(Release release) { waiting_.push_back(std::move(release)); }
+
+void Releases::Begin(const std::string& process, const std::string& lock, Timestamp at) {
+  anybody_works_ = true;
+  Part& part = parts_[{process, lock}];
+  if (part.is_open) return;
+  part.work.push_back({.from = at});
+  part.is_open = true;
+}
+
+void Releases::End(const std::string& process, const std::string& lock, Timestamp at) {
+  for (auto part = parts_.lower_bound({process, lock});
+       part != parts_.end() && part->first.first == process; ++part) {
+    if (!lock.empty() && part->first.second != lock) break;
+    if (!std::exchange(part->second.is_open, false)) continue;
+    part->second.work.back().to = at;
+    part->second.work.back().may_to = at;
+  }
+}
+
+void Releases::Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  Missing(Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
+          "keep all of the process's lines");
+  Cut(process, last, at);
+}
+
+void Releases::Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  Cut(process, last, at);
+}
+
+void Releases::Cut(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  for (auto part = parts_.lower_bound({process, ""});
+       part != parts_.end() && part->first.first == process; ++part) {
+    if (!std::exchange(part->second.is_open, false)) continue;
+    Work& work = part->second.work.back();
+    work.to = std::max(last.value_or(work.from), work.from);
+    work.may_to = at;
+  }
+}
+
+bool Releases::Take(const Release& release, bool is_last) {
+  const Process* who = processes_.Find(release.owner);
+  const bool has_lines = who != nullptr && who->last_line.has_value();
+  // Its log has to show what it did after the release.
+  if (!is_last && (!has_lines || !release.call || *who->last_line <= release.call->received)) {
+    return false;
+  }
+  if (!anybody_works_) return true;  // which Find() says
+  if (!has_lines) {
+    Missing(
+        Cat(release.owner, " gave lock ", release.lock, " back, and no line of it was recorded"),
+        std::string(kLogWork));
+    return true;
+  }
+  tally_.Judged();
+  const auto found = parts_.find({release.owner, release.lock});
+  if (found == parts_.end()) return true;
+  // By its own clock, if its call was recorded; otherwise when it was committed by its clock.
+  Timestamp from;
+  std::optional<Timestamp> to;
+  if (release.call) {
+    from = release.call->sent;
+    to = release.call->received;
+  } else if (who->clock.IsKnown()) {
+    // What it showed then, at least; how far off it was is known by what it showed.
+    const Timestamp near = release.commit + who->clock.At(release.commit).least;
+    from = std::min(near, release.commit + who->clock.At(near).least) - who->clock.resolution();
+  } else {
+    Missing(Cat("how far the clock of ", release.owner, " is off is not known"),
+            "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
+    return true;
+  }
+  const Duration cut = who->clock.resolution();
+  Meets meets = Meets::kNo;
+  for (const Work& work : found->second.work) {
+    const Timestamp lasted = std::max(work.to.value_or(*who->last_line), work.from);
+    const bool is_before = work.may_to && *work.may_to + cut <= from;
+    const bool is_after = to && work.from >= *to + cut;
+    if (is_before || is_after) continue;
+    // A line that only shows that it went on may be the reply's own.
+    const bool says_end = work.to && work.to == work.may_to;
+    const bool outlasts = to && (says_end ? lasted > *to + cut : lasted >= *to + cut);
+    // The owner may have been the process that had its id before it.
+    const bool is_certain =
+        release.is_certain && !who->has_restarted && outlasts && work.from + cut <= from;
+    meets = is_certain ? Meets::kYes : std::min(meets, Meets::kPerhaps);
+    if (is_certain) break;
+  }
+  const auto text = [&] {
+    return Cat(release.owner, " gave lock ", release.lock, " back with commit timestamp ",
+               FormatRfc3339(release.commit));
+  };
+  if (meets == Meets::kYes) {
+    tally_.Violated(release.commit, release.lock,
+                    [&] { return Cat(text(), " while its application was still at work"); });
+  } else if (meets == Meets::kPerhaps) {
+    tally_.Possible(release.commit, release.lock, std::nullopt, [&] {
+      return Cat(text(), ", perhaps while its application was still at work; ",
+                 release.call ? "the lines do not decide it"
+                              : "log its call: when it was sent, its step, when the reply came");
+    });
+  }
+  return true;
+}
+
+void Releases::Settle(Timestamp watermark) {
+  std::erase_if(waiting_, [&](const Release& release) {
+    return release.commit < watermark && Take(release, /*is_last=*/false);
+  });
+  for (auto& [key, part] : parts_) {
+    const Process* who = processes_.Find(key.first);
+    if (who == nullptr || !who->clock.IsKnown()) continue;
+    const bool is_needed = std::ranges::any_of(
+        waiting_, [&](const Release& release) { return release.owner == key.first; });
+    if (is_needed) continue;
+    std::erase_if(part.work, [&](const Work& work) {
+      return work.may_to && who->clock.TrueTime(*work.may_to).latest < watermark;
+    });
+  }
+}
+
+void Releases::Finish() {
+  for (const Release& release : waiting_) Take(release, /*is_last=*/true);
+  waiting_.clear();
+}
+
+InvariantFinding Releases::Find() const {
+  return tally_.Find(anybody_works_ ? "no release was recorded" : "no process said that it works",
+                     std::string(kLogWork));
+}
+
+}  // namespace whorl::check

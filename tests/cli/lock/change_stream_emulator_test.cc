@@ -1,0 +1,165 @@
+// `whorl check --stream` on the official emulator: real locks among real processes, judged by what the
+// change stream says alone. Skipped if there is no emulator.
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/cli/lock/lock_cli_testing.h"
+#include "tests/support/raw_spanner.h"
+
+namespace whorl::change_stream_emulator_test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kCheck = "check --stream fenced_locks_changes --protocol fenced_lease";
+
+class ChangeStreamEmulatorTest : public CliTest {
+ protected:
+  ChangeStreamEmulatorTest() : database_(StartEmulator("fenced_lease")) {
+    if (database_ == nullptr) return;
+    setenv("SPANNER_EMULATOR_HOST", database_->Connection().endpoint.c_str(), 1);
+    setenv("WHORL_DATABASE", kLockDatabase, 1);
+  }
+  ~ChangeStreamEmulatorTest() override {
+    unsetenv("SPANNER_EMULATOR_HOST");
+    unsetenv("WHORL_DATABASE");
+  }
+  void SetUp() override {
+    if (database_ == nullptr) GTEST_SKIP() << kNoEmulator;
+    const Ended made = Whorl("lock init --stream");
+    EXPECT_EQ(made.code, 0) << made.err;
+    EXPECT_THAT(made.out,
+                HasSubstr("made change stream fenced_locks_changes of table fenced_locks\n"));
+  }
+
+  // A row as no process of the protocol would write it.
+  void WriteByHand(const std::string& name, const std::string& writer, const std::string& token) {
+    RawSpanner raw(MakeChannel(database_->Connection().endpoint));
+    const auto session = raw.CreateSession(kLockDatabase);
+    ASSERT_TRUE(session.ok()) << session.status.error_message();
+    google::spanner::v1::CommitRequest commit;
+    commit.set_session(session.reply.name());
+    commit.mutable_single_use_transaction()->mutable_read_write();
+    auto& write = *commit.add_mutations()->mutable_insert_or_update();
+    write.set_table("fenced_locks");
+    auto& values = *write.add_values();
+    const auto set = [&](const std::string& column, const std::string& value) {
+      write.add_columns(column);
+      values.add_values()->set_string_value(value);
+    };
+    set("name", name);
+    set("heartbeat", "spanner.commit_timestamp()");
+    set("token", token);
+    set("writer", writer);
+    set("lease_ms", "10000");
+    set("attempt", writer + "-1");
+    const auto committed = raw.Commit(commit);
+    ASSERT_TRUE(committed.ok()) << committed.status.error_message();
+  }
+  void WriteByHand(const std::string& name, const std::string& writer) {
+    WriteByHand(name, writer, "spanner.commit_timestamp()");
+  }
+
+  std::unique_ptr<LockDatabase> database_;
+};
+
+// The truth about locks that did what they promise. For so long that the emulator's partitions end and
+// have children.
+TEST_F(ChangeStreamEmulatorTest, RealLocksUnderContentionHoldWhatTheyPromise) {
+  std::map<std::string, std::unique_ptr<RunningWhorl>> pods;
+  for (const char* id : {"pod-a", "pod-b", "pod-c"}) {
+    pods[id] = std::make_unique<RunningWhorl>(
+        std::vector<std::string>{"lock", "run", "job", "other", "--lease", "1s", "--id", id},
+        false);
+  }
+  for (int round = 0; round < 2; ++round) {
+    std::this_thread::sleep_for(std::chrono::seconds(12));
+    const json held = json::parse(Whorl("lock get job --json").out, nullptr, false);
+    const std::string holder = held.value("holder", "");
+    ASSERT_TRUE(pods.contains(holder)) << held;
+    pods[holder]->Signal(SIGKILL);
+    pods.erase(holder);
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  for (const auto& [id, pod] : pods) {
+    pod->Signal(SIGTERM);
+    EXPECT_EQ(pod->WaitForEnd(), 0) << id;
+  }
+  const Ended ended = Whorl(std::string(kCheck) + " --json");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
+  ASSERT_TRUE(read.is_object()) << ended.out;
+  EXPECT_EQ(read["invariants"]["token_monotonic"]["verdict"], "holds");
+  EXPECT_EQ(read["invariants"]["lease_respected"]["verdict"], "holds");
+  EXPECT_GE(read["metrics"]["takeovers"], 2);
+  EXPECT_GT(read["metrics"]["row_changes"], 40);
+  EXPECT_EQ(read["metrics"]["gaps"], 0);
+}
+
+TEST_F(ChangeStreamEmulatorTest, AHistoryThatBreaksThemIsViolated) {
+  WriteByHand("job", "pod-a");
+  WriteByHand("job", "pod-b");  // at once, within the lease
+  WriteByHand("job", "pod-c", "2026-01-01T00:00:00Z");
+  const Ended ended = Whorl(kCheck);
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("violated  token_monotonic"));
+  EXPECT_THAT(ended.out, HasSubstr("pod-c committed the token 2026-01-01T00:00:00Z of lock job"));
+  EXPECT_THAT(ended.out, HasSubstr("violated  lease_respected"));
+  EXPECT_THAT(ended.out, HasSubstr("pod-b took lock job from pod-a"));
+}
+
+// On call: it is told while it happens, and Ctrl-C gives the verdict.
+TEST_F(ChangeStreamEmulatorTest, AStreamIsFollowed) {
+  WriteByHand("job", "pod-a");
+  RunningWhorl check(
+      {"check", "--stream", "fenced_locks_changes", "--protocol", "fenced_lease", "--follow"},
+      false);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  WriteByHand("job", "pod-b");
+  EXPECT_TRUE(check.output().WaitFor("violated  lease_respected: pod-b took lock job from pod-a"))
+      << check.output().text();
+  check.Signal(SIGINT);
+  EXPECT_EQ(check.WaitForEnd(), 1);
+  EXPECT_THAT(check.output().text(), HasSubstr("row changes 2"));
+}
+
+TEST_F(ChangeStreamEmulatorTest, ErrorsSayWhereAndWhatToDo) {
+  const auto expect = [&](const std::string& arguments, int code, const auto& says) {
+    const Ended ended = Whorl(arguments);
+    EXPECT_EQ(ended.code, code) << arguments;
+    EXPECT_THAT(ended.err, says) << arguments;
+    EXPECT_EQ(ended.out, "") << arguments;
+  };
+  expect("check --stream none --protocol fenced_lease", 2,
+         AllOf(HasSubstr("there is no change stream none in projects/test-project"),
+               HasSubstr("whorl lock init --stream none")));
+  expect(std::string(kCheck) + " --from 2020-01-01T00:00:00Z", 2,
+         AllOf(HasSubstr("has no records of that time"), HasSubstr("earliest read timestamp")));
+  expect(kCheck, 2, HasSubstr("has no change of the lock table"));
+  expect(std::string(kCheck) + " --database projects/p/instances/i/databases/d", 3,
+         HasSubstr("an emulator begins empty"));
+  expect(std::string(kCheck) + " --endpoint 127.0.0.1:1", 3,
+         HasSubstr("is the emulator running? SPANNER_EMULATOR_HOST"));
+}
+
+TEST_F(ChangeStreamEmulatorTest, InitFindsItsStreamAgain) {
+  EXPECT_THAT(
+      Whorl("lock init --stream").out,
+      HasSubstr("change stream fenced_locks_changes of table fenced_locks is there already"));
+  EXPECT_EQ(Whorl("lock init --table others --stream mine").code, 0);
+  const Ended other = Whorl("lock init --stream mine");
+  EXPECT_EQ(other.code, 3);
+  EXPECT_THAT(other.err, HasSubstr("does not watch all of table fenced_locks"));
+  EXPECT_EQ(Whorl("lock init --stream '2 bad'").code, 2);
+}
+
+}  // namespace
+}  // namespace whorl::change_stream_emulator_test
