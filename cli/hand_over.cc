@@ -31,8 +31,10 @@ void BecomeGrpcProgram(std::string_view what, char** argv) {
     if (errno == ENOENT) continue;
     return Complain(Cat(path.string(), ": ", std::generic_category().message(errno)));
   }
-  Complain(Cat(what, " needs the program ", beside.string(),
-               ", which is missing: ./dev build makes it, with Google's protos"));
+  Complain(
+      Cat(what, " needs the program ", beside.string(),
+          ", which is missing: ./dev build makes it, with Google's protos, and the Debian package "
+          "whorl-locks brings it"));
 }
 
 // `lock exec` leaves lower codes to the command that it runs.
