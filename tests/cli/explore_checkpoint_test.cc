@@ -18,7 +18,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-const std::string kSearch = "explore --protocol fenced_lease --constants grid --losses 1";
+const std::string kSearch = "explore --protocol fenced_lease --constants grid --crashes 1";
 
 class ExploreCheckpointTest : public CliTest {
  protected:

@@ -57,7 +57,7 @@ TEST_F(CliExploreTest, ACompleteSearchNamesItsBoundsAndWhatHolds) {
   const Ended ended = Whorl("explore --protocol fenced_lease --constants grid --aborts 1");
   EXPECT_EQ(ended.code, 0);
   EXPECT_THAT(ended.out,
-              AllOf(StartsWith("complete: fenced_lease, 2 processes, at most 1 abort, grid "
+              AllOf(StartsWith("complete: fenced_lease, 2 equal processes, at most 1 abort, grid "
                                "constants, lease 4s, grid 1s, messages on time, no horizon: "),
                     HasSubstr("\nholds: one_live_token, "), Not(HasSubstr("violated"))));
 }
@@ -115,7 +115,7 @@ TEST_F(CliExploreTest, TooLittleMemoryIsSaid) {
 TEST_F(CliExploreTest, MemoryMayBeGivenInGiB) {
   EXPECT_THAT(Whorl("explore --protocol fenced_lease --constants grid --memory 1G").out,
               StartsWith("complete: "));
-  EXPECT_THAT(Whorl("explore --protocol fenced_lease --constants grid --losses 1 --memory 2M").out,
+  EXPECT_THAT(Whorl("explore --protocol fenced_lease --constants grid --crashes 1 --memory 2M").out,
               StartsWith("out of memory (--memory): "));
 }
 

@@ -217,7 +217,7 @@ TEST(ExploreLocks, WorldsOfEqualProcessesHaveTheSameFuture) {
       ASSERT_NE(LockModel(space.world, space.bounds).symmetry(), nullptr);
       EXPECT_GT(MetAgain(space, Order::kBreadthFirst, 1'000), 300)
           << protocol << ", " << processes << " processes";
-      MetAgain(space, Order::kDepthFirst, 2'000);
+      MetAgain(space, Order::kDepthFirst, Fewer(2'000));
       // Transactions that meet.
       space.bounds.faults = {.losses = 1};
       MetAgain(space, Order::kBreadthFirst, Fewer(3'000));
@@ -280,7 +280,7 @@ TEST(ExploreLocks, TheOrderOfProcessesFollowsFromTheForm) {
     std::map<std::pair<uint64_t, uint64_t>, std::pair<uint64_t, uint64_t>> forms;
     std::vector<LockModel::State> waiting = each.Initial();
     int met = 0;
-    while (!waiting.empty() && forms.size() < Fewer(10'000)) {
+    while (!waiting.empty() && forms.size() < (kTestsAreSlow ? 2'000 : 10'000)) {
       const LockModel::State state = std::move(waiting.back());
       waiting.pop_back();
       const auto [known, is_new] = forms.emplace(KeyOf(each, state), KeyOf(equal, state));
@@ -291,7 +291,7 @@ TEST(ExploreLocks, TheOrderOfProcessesFollowsFromTheForm) {
         ASSERT_EQ(known->second, KeyOf(equal, state)) << protocol;
       }
     }
-    EXPECT_GT(met, 100) << protocol;
+    EXPECT_GT(met, kTestsAreSlow ? 0 : 100) << protocol;
   }
 }
 
