@@ -32,7 +32,8 @@ void Ownership::Gap(const std::string& name, Timestamp to) {
 }
 
 void Ownership::Forget(Timestamp watermark) {
-  for (auto& [name, lock] : locks_) {
+  for (auto& entry : locks_) {
+    Lock& lock = entry.second;
     std::erase_if(lock.terms, [&](const Term& term) {
       if (!term.over || *term.over >= watermark) return false;
       Timestamp& over = lock.before.try_emplace(term.owner, *term.over).first->second;

@@ -52,11 +52,11 @@ class Ownership {
   };
 
   // All in the order of their commits; Changed() comes before what the change did.
-  void Changed(const std::string& lock, Timestamp commit);
-  void Began(const std::string& lock, Term term);
-  void Ended(const std::string& lock, Timestamp commit, std::optional<Writer> by);
+  void Changed(const std::string& name, Timestamp commit);
+  void Began(const std::string& name, Term term);
+  void Ended(const std::string& name, Timestamp commit, std::optional<Writer> by);
   // Changes of the row before it are missing, or came too late.
-  void Gap(const std::string& lock, Timestamp to);
+  void Gap(const std::string& name, Timestamp to);
   // Some change, of whatever lock, was not recorded. The first reason is kept.
   void Missing(const std::string& because, const std::string& remedy) {
     if (!missing_) missing_ = Lack{.because = because, .remedy = remedy};
@@ -70,7 +70,7 @@ class Ownership {
   };
   const std::optional<Lack>& missing() const { return missing_; }
   // Null if no change of the lock's row was recorded. A table whose locks have no names is one lock.
-  const Lock* Find(const std::string& lock) const;
+  const Lock* Find(const std::string& name) const;
 
  private:
   const bool locks_have_names_;

@@ -125,13 +125,14 @@ void Releases::Settle(Timestamp watermark) {
   std::erase_if(waiting_, [&](const Release& release) {
     return release.commit < watermark && Take(release, /*is_last=*/false);
   });
-  for (auto& [key, part] : parts_) {
-    const Process* who = processes_.Find(key.first);
+  for (auto& entry : parts_) {
+    const std::string& process = entry.first.first;
+    const Process* who = processes_.Find(process);
     if (who == nullptr || !who->clock.IsKnown()) continue;
     const bool is_needed = std::ranges::any_of(
-        waiting_, [&](const Release& release) { return release.owner == key.first; });
+        waiting_, [&](const Release& release) { return release.owner == process; });
     if (is_needed) continue;
-    std::erase_if(part.work, [&](const Work& work) {
+    std::erase_if(entry.second.work, [&](const Work& work) {
       return work.may_to && who->clock.TrueTime(*work.may_to).latest < watermark;
     });
   }
