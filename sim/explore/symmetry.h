@@ -1,9 +1,9 @@
 // Equal processes: a state in which two of them have each other's parts leads to what the state leads to in
 // which they have their own, under other names. A search visits one of these states.
 //
-// Which one a state stands for: its nodes are put in the order of what each of them is by itself (its
-// signature), and renamed so that they stand in it; of several that are the same by themselves, in each
-// order, and the least key counts.
+// Which one a state stands for: the one with the least key. Of more than two nodes not every order is tried:
+// they are put in the order of what each is by itself (its signature), and of those that are the same by
+// themselves, each order.
 // REQUIRES of the code under test: who is who shows in ids and names alone, and nothing depends on which of
 // two ids, of names of processes or of nodes is the lesser. Spanner's model does not (model::Age).
 #pragma once
@@ -41,6 +41,7 @@ class Symmetry {
   // does not depend on its name; `renamed(i)`: the state's digest under renaming i.
   template <typename Signature, typename Renamed>
   Digest128 Least(const Digest128& own, const Signature& signature, const Renamed& renamed) const {
+    if (nodes() == 2) return std::min(own, renamed(1));  // two signatures take as long
     std::array<Digest128, kMostNodes> signatures;
     for (size_t node = 0; node < nodes(); ++node) {
       signatures[node] = signature(static_cast<int16_t>(node));
