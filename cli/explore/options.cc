@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/option_values.h"
-#include "protocol/protocols.h"
+#include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 

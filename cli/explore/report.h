@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/explore/request.h"
-#include "protocol/names.h"
 #include "sim/explore/counterexample.h"
 #include "sim/explore/engine/result.h"
 #include "sim/explore/lock_model.h"

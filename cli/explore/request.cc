@@ -7,7 +7,6 @@
 
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include "protocol/protocols.h"
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"

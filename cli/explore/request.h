@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "protocol/names.h"
 #include "sim/explore/bounds.h"
 #include "sim/explore/menu.h"
 #include "sim/explore/scenario_space.h"

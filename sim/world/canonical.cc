@@ -422,7 +422,7 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
 void AddFaults(const ActiveFaults& faults, CanonicalForm& form) {
   std::vector<int16_t> nodes(faults.nodes.size());
   std::iota(nodes.begin(), nodes.end(), 0);
-  std::ranges::stable_sort(nodes, {}, [&form](int16_t node) { return form.Renamed(node); });
+  std::ranges::sort(nodes, {}, [&form](int16_t node) { return form.Renamed(node); });
   for (const int16_t node : nodes) {
     const ActiveFaults::OfNode& of_node = faults.At(node);
     form.Add(of_node.links);
