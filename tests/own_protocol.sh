@@ -41,7 +41,7 @@ code=0
 # Every schedule within bounds, and one message lost: it closes, and nothing promised breaks.
 "$OWN/own_whorl" explore --protocol simple_lease --constants grid --losses 1 --promised \
   >"$scratch/explored" || fail "exploring ended with $?: $(cat "$scratch/explored")"
-grep --quiet '^complete: simple_lease, 2 processes, at most 1 lost message, grid constants' \
+grep --quiet '^complete: simple_lease, 2 equal processes, at most 1 lost message, grid constants' \
   "$scratch/explored" || fail "the search did not close: $(cat "$scratch/explored")"
 grep --quiet '^holds: .*single_leader_belief' "$scratch/explored" ||
   fail "the search judged no belief: $(cat "$scratch/explored")"
