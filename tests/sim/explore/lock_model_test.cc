@@ -211,6 +211,7 @@ TEST(ExploreLocks, WorldsOfEqualProcessesHaveTheSameFuture) {
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
     for (const int processes : {2, 3}) {
+      if (kTestsAreSlow && processes > 2) continue;
       Space space = SpaceOf(protocol, all, kNoHorizon);
       space.bounds.symmetry = true;
       space.world.processes = processes;
@@ -266,32 +267,6 @@ TEST(ExploreLocks, OfEqualProcessesOneOrderIsVisited) {
     const Result by_two = explore::Explore(equal, {.jobs = 2});
     EXPECT_EQ(by_two.states, result.states) << known.protocol;
     EXPECT_EQ(by_two.transitions, result.transitions) << known.protocol;
-  }
-}
-
-// In which order a state's processes are put follows from its form alone, not from how it came about.
-TEST(ExploreLocks, TheOrderOfProcessesFollowsFromTheForm) {
-  for (const char* protocol : {"fenced_lease", "spindle_v3", "lease_lock"}) {
-    Space space = SpaceOf(protocol, {.crashes = 1, .losses = 1}, kNoHorizon);
-    space.world.processes = 3;
-    const LockModel each(space.world, space.bounds);
-    space.bounds.symmetry = true;
-    const LockModel equal(space.world, space.bounds);
-    std::map<std::pair<uint64_t, uint64_t>, std::pair<uint64_t, uint64_t>> forms;
-    std::vector<LockModel::State> waiting = each.Initial();
-    int met = 0;
-    while (!waiting.empty() && forms.size() < (kTestsAreSlow ? 2'000 : 10'000)) {
-      const LockModel::State state = std::move(waiting.back());
-      waiting.pop_back();
-      const auto [known, is_new] = forms.emplace(KeyOf(each, state), KeyOf(equal, state));
-      if (is_new) {
-        SuccessorsOf(each, state, waiting);
-      } else {
-        ++met;
-        ASSERT_EQ(known->second, KeyOf(equal, state)) << protocol;
-      }
-    }
-    EXPECT_GT(met, kTestsAreSlow ? 0 : 100) << protocol;
   }
 }
 

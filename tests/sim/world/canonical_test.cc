@@ -123,5 +123,21 @@ TEST(CanonicalForm, EventsThatMatterShow) {
   EXPECT_EQ(same, 0);
 }
 
+// Names that stand for several processes put their counters into one scope, where their order means nothing.
+TEST(CanonicalForm, WithoutRanksTheOrderOfCountersDoesNotMatter) {
+  const std::vector<Hole> rank = {{.kind = HoleKind::kRank, .scope = 7}};
+  const auto digest_of = [&rank](int64_t first, int64_t second, bool ranks) {
+    NormalForm form;
+    form.Begin(Timestamp(), Seconds(1), {}, ranks);
+    form.AddPart({.high = 1, .low = 1}, rank, std::vector<int64_t>{first});
+    form.AddPart({.high = 2, .low = 2}, rank, std::vector<int64_t>{second});
+    form.Finish();
+    return form.digest();
+  };
+  EXPECT_EQ(digest_of(1, 2, true), digest_of(4, 9, true));
+  EXPECT_NE(digest_of(1, 2, true), digest_of(2, 1, true));
+  EXPECT_EQ(digest_of(1, 2, false), digest_of(2, 1, false));
+}
+
 }  // namespace
 }  // namespace whorl::sim::world_canonical_test
