@@ -30,10 +30,7 @@ void Answers::Add(const Said& said) {
                       .has_restarted = who != nullptr && who->has_restarted});
 }
 
-void Answers::Gap(const std::string& process, Timestamp at) {
-  Missing(Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
-          "keep all of the process's lines");
-}
+void Answers::Gap(const std::string& process, Timestamp at) { tally_.MissingLines(process, at); }
 
 Answers::Its Answers::IsIts(const Term& term, const Answer& answer) const {
   // A row that was released may name nobody, though it has a token.
@@ -91,7 +88,7 @@ bool Answers::IsRefuted(const Answer& answer, const Lock& lock) const {
     std::optional<Timestamp> over = term.over;
     if (term.ended) {
       const Process* by = processes_.Find(term.ended->process);
-      if (by != nullptr && by->clock.IsKnown()) {
+      if (KnowsClock(by)) {
         const Timestamp replied = TrueOf(*by, term.ended->received).latest;
         over = over ? std::min(*over, replied) : replied;
       }
@@ -101,11 +98,9 @@ bool Answers::IsRefuted(const Answer& answer, const Lock& lock) const {
 }
 
 bool Answers::Take(const Answer& answer, bool is_last) {
-  if (answer.who == nullptr || !answer.who->clock.IsKnown()) {
-    if (!is_last) return false;
-    Missing(Cat("how far the clock of ", answer.process, " is off is not known"),
-            "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
-    return true;
+  if (!KnowsClock(answer.who)) {
+    if (is_last) tally_.MissingClock(answer.process);
+    return is_last;
   }
   const Lock* lock = ownership_.Find(answer.lock);
   const Between at = TrueOf(*answer.who, answer.at);
@@ -148,9 +143,7 @@ bool Answers::Take(const Answer& answer, bool is_last) {
 
 void Answers::Settle(Timestamp watermark) {
   std::erase_if(waiting_, [&](const Answer& answer) {
-    const Timestamp at = answer.who != nullptr && answer.who->clock.IsKnown()
-                             ? TrueOf(*answer.who, answer.at).latest
-                             : answer.at;
+    const Timestamp at = KnowsClock(answer.who) ? TrueOf(*answer.who, answer.at).latest : answer.at;
     return at < watermark && Take(answer, /*is_last=*/false);
   });
 }
@@ -165,8 +158,8 @@ void Answers::Finish() {
 Timestamp Answers::Needed(Timestamp watermark) const {
   for (const Answer& answer : waiting_) {
     const Timestamp asked = answer.asked.value_or(answer.started.value_or(answer.at));
-    const bool has_clock = answer.who != nullptr && answer.who->clock.IsKnown();
-    watermark = std::min(watermark, has_clock ? TrueOf(*answer.who, asked).earliest : asked);
+    watermark =
+        std::min(watermark, KnowsClock(answer.who) ? TrueOf(*answer.who, asked).earliest : asked);
   }
   return watermark;
 }

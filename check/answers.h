@@ -50,12 +50,10 @@ class Answers {
     std::optional<Timestamp> started;  // the process as it is now
     bool has_restarted = false;        // another one had its id before
   };
-  enum class Truth : uint8_t { kTrue, kFalse, kOpen };
   // Whether a term is one of the process that answered.
   enum class Its : uint8_t { kYes, kPerhaps, kNo };
 
   Its IsIts(const Ownership::Term& term, const Answer& answer) const;
-  Truth Judge(const Answer& answer, const Ownership::Lock& lock) const;
   bool IsBorneOut(const Answer& answer, const Ownership::Lock& lock) const;
   bool IsRefuted(const Answer& answer, const Ownership::Lock& lock) const;
   // Adds it to the tally. False: it is too early.

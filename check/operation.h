@@ -61,7 +61,8 @@ struct Said {
   std::optional<Duration> lapses_in;
   // With kAnswers: when it was asked.
   std::optional<Timestamp> asked;
-  // With kLeads and kAnswers: what the application was handed; with kOwns: which it takes for its own; with kAccepts: what the write carried.
+  // With kLeads and kAnswers: what the application was handed; with kOwns: which it takes for its own;
+  // with kAccepts: what the write carried.
   std::optional<uint64_t> token;
 };
 

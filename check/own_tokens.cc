@@ -11,8 +11,6 @@ using sim::Cat;
 
 constexpr Timestamp kAlways = Timestamp::Max();
 
-bool KnowsClock(const Process* who) { return who != nullptr && who->clock.IsKnown(); }
-
 struct Stretch {
   Timestamp from;
   Timestamp to;
@@ -46,8 +44,7 @@ void OwnTokens::Add(const Said& said) {
 void OwnTokens::Gone(const std::string& process, Timestamp at) { End(process, nullptr, at, at); }
 
 void OwnTokens::Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
-  Missing(Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
-          "keep all of the process's lines");
+  tally_.MissingLines(process, at);
   End(process, nullptr, last.value_or(Timestamp::Min()), at);
 }
 
@@ -57,9 +54,7 @@ void OwnTokens::Restart(const std::string& process, std::optional<Timestamp> las
 
 void OwnTokens::Judge(const Key& key, const Span& a, const Span& b) {
   if (!KnowsClock(a.who) || !KnowsClock(b.who)) {
-    return Missing(Cat("how far the clock of ", KnowsClock(a.who) ? b.process : a.process,
-                       " is off is not known"),
-                   "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
+    return tally_.MissingClock(KnowsClock(a.who) ? b.process : a.process);
   }
   const auto certain = [](const Span& span) {
     const Timestamp to =

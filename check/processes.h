@@ -23,6 +23,11 @@ struct Process {
   std::optional<Timestamp> last_line;  // by its clock
 };
 
+// `process` may be null: nothing is known of it.
+inline bool KnowsClock(const Process* process) {
+  return process != nullptr && process->clock.IsKnown();
+}
+
 class Processes {
  public:
   Process& At(const std::string& name) { return processes_[name]; }

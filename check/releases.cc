@@ -37,8 +37,7 @@ void Releases::End(const std::string& process, const std::string& lock, Timestam
 }
 
 void Releases::Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
-  Missing(Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
-          "keep all of the process's lines");
+  tally_.MissingLines(process, at);
   Cut(process, last, at);
 }
 
@@ -84,8 +83,7 @@ bool Releases::Take(const Release& release, bool is_last) {
     const Timestamp near = release.commit + who->clock.At(release.commit).least;
     from = std::min(near, release.commit + who->clock.At(near).least) - who->clock.resolution();
   } else {
-    Missing(Cat("how far the clock of ", release.owner, " is off is not known"),
-            "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
+    tally_.MissingClock(release.owner);
     return true;
   }
   const Duration cut = who->clock.resolution();
@@ -128,7 +126,7 @@ void Releases::Settle(Timestamp watermark) {
   for (auto& entry : parts_) {
     const std::string& process = entry.first.first;
     const Process* who = processes_.Find(process);
-    if (who == nullptr || !who->clock.IsKnown()) continue;
+    if (!KnowsClock(who)) continue;
     const bool is_needed = std::ranges::any_of(
         waiting_, [&](const Release& release) { return release.owner == process; });
     if (is_needed) continue;

@@ -51,9 +51,7 @@ void Spans::End(const std::string& process, const std::string& lock, Timestamp a
 }
 
 void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
-  tally_.Missing(
-      Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing"),
-      "keep all of the process's lines");
+  tally_.MissingLines(process, at);
   Cut(process, last, at);
 }
 
@@ -86,9 +84,7 @@ Spans::True Spans::TrueOf(const Span& span) const {
           .until = process.clock.TrueTime(std::max(to, span.certain_from)).earliest};
 }
 
-bool Spans::HasClock(const Span& span) const {
-  return span.who != nullptr && span.who->clock.IsKnown();
-}
+bool Spans::HasClock(const Span& span) const { return KnowsClock(span.who); }
 
 void Spans::MissingClock(const Span& span) {
   tally_.Missing(Cat("how far the clock of ", span.process, " is off is not known"),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "check/verdict.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 
@@ -34,6 +35,16 @@ class Tally {
     if (!missing_.empty()) return;
     missing_ = std::move(because);
     remedy_ = std::move(remedy);
+  }
+  // Of the process, before a line that is of `at` by its clock.
+  void MissingLines(const std::string& process, Timestamp at) {
+    Missing(sim::Cat("lines of ", process, " before ", FormatRfc3339(at),
+                     " (by its clock) are missing"),
+            "keep all of the process's lines");
+  }
+  void MissingClock(const std::string& process) {
+    Missing(sim::Cat("how far the clock of ", process, " is off is not known"),
+            "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
   }
   void Judged() { judged_ = true; }
   bool was_judged() const { return judged_; }

@@ -9,13 +9,6 @@ namespace {
 
 using sim::Cat;
 
-std::string WhyGap(const std::string& process, Timestamp at) {
-  return Cat("lines of ", process, " before ", FormatRfc3339(at), " (by its clock) are missing");
-}
-constexpr std::string_view kKeepLines = "keep all of the process's lines";
-
-bool HasClock(const Process* process) { return process != nullptr && process->clock.IsKnown(); }
-
 }  // namespace
 
 void HandedTokens::Add(const Said& said) {
@@ -37,7 +30,7 @@ void HandedTokens::Add(const Said& said) {
 }
 
 void HandedTokens::Gap(const std::string& process, Timestamp at) {
-  Missing(WhyGap(process, at), std::string(kKeepLines));
+  tally_.MissingLines(process, at);
 }
 
 void HandedTokens::Judge(const std::string& name, const Term& a, const Term& b) {
@@ -50,10 +43,9 @@ void HandedTokens::Judge(const std::string& name, const Term& a, const Term& b) 
                " in another term");
   };
   const bool is_one = a.process == b.process;  // then its own clock says the order
-  if (!is_one && a.token != b.token && (!HasClock(a.who) || !HasClock(b.who))) {
-    const Term& unknown = HasClock(a.who) ? b : a;
-    return Missing(Cat("how far the clock of ", unknown.process, " is off is not known"),
-                   "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
+  if (!is_one && a.token != b.token && (!KnowsClock(a.who) || !KnowsClock(b.who))) {
+    const Term& unknown = KnowsClock(a.who) ? b : a;
+    return tally_.MissingClock(unknown.process);
   }
   const bool is_certain =
       a.token == b.token || (is_one ? high.first < low.last
@@ -86,7 +78,7 @@ void HandedTokens::Forget(Timestamp watermark) {
     for (size_t i = lock.terms.size(); i-- > 0;) {
       const Term& term = lock.terms[i];
       const Timestamp last =
-          HasClock(term.who) ? term.who->clock.TrueTime(term.last).latest : term.last;
+          KnowsClock(term.who) ? term.who->clock.TrueTime(term.last).latest : term.last;
       if (last < watermark) Fold(name, lock, i);
     }
   }
@@ -112,7 +104,7 @@ void AcceptedWrites::Add(const Said& said) {
 }
 
 void AcceptedWrites::Gap(const std::string& process, Timestamp at) {
-  Missing(WhyGap(process, at), std::string(kKeepLines));
+  tally_.MissingLines(process, at);
 }
 
 InvariantFinding AcceptedWrites::Find() const {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 #include "sim/scenario/error_text.h"
@@ -28,7 +29,17 @@ absl::Status CannotLock(const std::string& path, int error) {
 
 }  // namespace
 
-absl::Status FileLock::Take(const std::string& path) {
+absl::Status FileLock::Take(std::string_view option, const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status found = std::filesystem::status(path, error);
+  if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found)) {
+    return absl::InvalidArgumentError(sim::Cat(option, " ", path, ": is not a regular file"));
+  }
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
+  return Lock(error ? path : real.string());
+}
+
+absl::Status FileLock::Lock(const std::string& path) {
   path_ = path + ".lock";
   while (true) {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 
@@ -16,11 +17,14 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
 
-  // Locks until this object or the process ends. Returns an error at once if another process has the
-  // lock, or if there can be none in this folder. REQUIRES: not taken yet.
-  absl::Status Take(const std::string& path);
+  // Locks the file of an option, such as "--checkpoint", until this object or the process ends, whether it is
+  // there yet or not. Another name of it has the same lock. Returns an error at once if another process
+  // has the lock, if it is no regular file, or if there can be no lock in its folder. REQUIRES: not taken yet.
+  absl::Status Take(std::string_view option, const std::string& path);
 
  private:
+  absl::Status Lock(const std::string& path);
+
   std::string path_;
   int file_ = -1;
 };

@@ -14,7 +14,6 @@
 namespace whorl::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using sim::Cat;
 using sim::Printable;
 
@@ -29,14 +28,9 @@ constexpr size_t kShown = 200;  // characters of what a file says
 absl::Status CheckpointFile::Open(const std::string& path, explore::Settings settings) {
   path_ = path;
   settings_ = std::move(settings);
+  if (absl::Status locked = lock_.Take("--checkpoint", path); !locked.ok()) return locked;
   std::error_code error;
-  const fs::file_status found = fs::status(path, error);
-  if (fs::exists(found) && !fs::is_regular_file(found)) {
-    return absl::InvalidArgumentError(Cat("--checkpoint ", path, ": is not a regular file"));
-  }
-  const fs::path real = fs::weakly_canonical(path, error);  // another name has the same lock
-  if (absl::Status locked = lock_.Take(error ? path : real.string()); !locked.ok()) return locked;
-  return fs::exists(path, error) ? Read() : absl::OkStatus();
+  return std::filesystem::exists(path, error) ? Read() : absl::OkStatus();
 }
 
 absl::Status CheckpointFile::Read() {

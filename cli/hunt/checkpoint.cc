@@ -15,7 +15,6 @@
 namespace whorl::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using sim::Cat;
 
 constexpr std::chrono::seconds kLongestInterval(10);
@@ -51,16 +50,11 @@ std::string Difference(const HuntReport& read, const HuntReport& mine) {
 }  // namespace
 
 absl::Status HuntCheckpoint::Open(const std::string& path, const HuntReport& begun) {
-  std::error_code error;
-  const fs::file_status found = fs::status(path, error);
-  if (fs::exists(found) && !fs::is_regular_file(found)) {
-    return absl::InvalidArgumentError(Cat("--checkpoint ", path, ": is not a regular file"));
-  }
-  const fs::path real = fs::weakly_canonical(path, error);  // another name has the same lock
-  if (absl::Status locked = lock_.Take(error ? path : real.string()); !locked.ok()) return locked;
+  if (absl::Status locked = lock_.Take("--checkpoint", path); !locked.ok()) return locked;
   path_ = path;
   report_ = begun;
-  return fs::exists(path, error) ? Read(begun) : absl::OkStatus();
+  std::error_code error;
+  return std::filesystem::exists(path, error) ? Read(begun) : absl::OkStatus();
 }
 
 absl::Status HuntCheckpoint::Read(const HuntReport& begun) {

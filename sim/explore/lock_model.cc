@@ -376,8 +376,8 @@ explore::Key128 LockModel::KeyOf(const Digest128& parts, const Outside& outside)
 explore::Key128 LockModel::FormOf(const Situation& state, Duration memory) const {
   const World& world = state.world;
   const size_t locks = scenario().locks.size();
-  std::vector<int64_t> asked(world.state().nodes.size() * locks,
-                             ToTimestamp(world.now()).UnixNanos());
+  thread_local std::vector<int64_t> asked;
+  asked.assign(world.state().nodes.size() * locks, ToTimestamp(world.now()).UnixNanos());
   for (size_t i = 0; i < world.state().nodes.size(); ++i) {
     for (const Participant& participant : world.state().nodes[i].participants) {
       if (!participant.application.asking) continue;

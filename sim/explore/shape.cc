@@ -147,10 +147,11 @@ const Shape& ShapeTable::ShapeOf(const Situation& situation, size_t place) {
   Describer(model_, situation, form_, *shape).Describe(part.origin);
   const Symmetry* symmetry = model_.symmetry();
   if (symmetry != nullptr && shape->kind() != PartKind::kLedger) {
-    for (const Renaming& renaming : symmetry->renamings()) {
+    shape->renamed.emplace_back();
+    for (const Renaming& renaming : symmetry->renamings().subspan(1)) {
       shape->renamed.push_back(RenamedPart(situation, place, renaming));
     }
-    if (part.name.index >= 0) {
+    if (part.name.index >= 0 && symmetry->HasSignatures()) {
       shape->alone = RenamedPart(situation, place, symmetry->Alone(part.name.index));
     }
   }

@@ -74,8 +74,9 @@ struct Shape {
     Digest128 digest;
     std::vector<Hole> holes;
   };
-  std::vector<Renamed> renamed;  // by renaming; none without symmetry, or if the part is not shown
-  Renamed alone;                 // of a node's part
+  // By renaming, but for the first, which renames nothing; none without symmetry, or if the part is not shown.
+  std::vector<Renamed> renamed;
+  Renamed alone;  // of a node's part, if the symmetry has signatures
 };
 
 // Takes states apart, and keeps one Shape of each kind. One thread at a time.

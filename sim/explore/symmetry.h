@@ -34,6 +34,8 @@ class Symmetry {
   size_t locks() const { return locks_; }
   // All ways to rename nodes; the first one keeps their names.
   std::span<const Renaming> renamings() const { return renamings_; }
+  // Two nodes have none: their signatures take as long as the other order.
+  bool HasSignatures() const { return nodes() > 2; }
   // The node gets the first name, all others the second. The order of counts means nothing then.
   const Renaming& Alone(int16_t node) const { return alone_[static_cast<size_t>(node)]; }
 
@@ -41,7 +43,7 @@ class Symmetry {
   // does not depend on its name; `renamed(i)`: the state's digest under renaming i.
   template <typename Signature, typename Renamed>
   Digest128 Least(const Digest128& own, const Signature& signature, const Renamed& renamed) const {
-    if (nodes() == 2) return std::min(own, renamed(1));  // two signatures take as long
+    if (!HasSignatures()) return std::min(own, renamed(1));
     std::array<Digest128, kMostNodes> signatures;
     for (size_t node = 0; node < nodes(); ++node) {
       signatures[node] = signature(static_cast<int16_t>(node));
