@@ -1,6 +1,5 @@
 #include "real_client/change_stream_client.h"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "real_client/connection.h"
 #include "real_client/event_loop.h"
 #include "real_client/headers.h"
+#include "real_client/lock_table.h"
 #include "real_client/os.h"
 #include "wire/requests.h"
 
@@ -88,12 +88,7 @@ class QueryOf {
 }  // namespace
 
 Status ValidateStreamName(const std::string& name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto is_inner = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; };
-  constexpr size_t kLongest = 128;
-  const bool is_name = !name.empty() && name.size() <= kLongest && is_letter(name[0]) &&
-                       std::ranges::all_of(name, is_inner);
-  if (is_name) return {};
+  if (IsIdentifier(name)) return {};
   return Error(
       Code::kInvalidArgument,
       "\"" + name + "\" is no name of a change stream: a letter, then letters, digits and _");

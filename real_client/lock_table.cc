@@ -19,7 +19,7 @@ namespace {
 // spindle_v2 appends to the name of a takeover row: "_" and up to 20 digits.
 constexpr size_t kKeyBytesMax = 8192;
 constexpr size_t kKeyOverhead = 64;
-constexpr size_t kTableNameMax = 128;
+constexpr size_t kIdentifierMax = 128;
 
 // Between the id and the value. No id or value contains it.
 constexpr char kUnitSeparator = '\x1f';
@@ -120,18 +120,21 @@ std::string WithTable(std::string_view text, std::string_view from, std::string_
   return absl::StrReplaceAll({text.data(), text.size()}, {{std::string(from), std::string(to)}});
 }
 
-Status ValidateTable(const std::string& table) {
+bool IsIdentifier(std::string_view name) {
   constexpr std::string_view kDigits = "0123456789_";
-  const bool valid = !table.empty() && table.size() <= kTableNameMax &&
-                     kLetters.find(table.front()) != std::string_view::npos &&
-                     std::ranges::all_of(table, [&](char c) {
-                       return kLetters.find(c) != std::string_view::npos ||
-                              kDigits.find(c) != std::string_view::npos;
-                     });
-  if (valid) return {};
+  return !name.empty() && name.size() <= kIdentifierMax &&
+         kLetters.find(name.front()) != std::string_view::npos &&
+         std::ranges::all_of(name, [&](char c) {
+           return kLetters.find(c) != std::string_view::npos ||
+                  kDigits.find(c) != std::string_view::npos;
+         });
+}
+
+Status ValidateTable(const std::string& table) {
+  if (IsIdentifier(table)) return {};
   return Error(Code::kInvalidArgument,
                "table \"" + table + "\": expected a letter, then letters, digits and _, at most " +
-                   std::to_string(kTableNameMax) + " in all");
+                   std::to_string(kIdentifierMax) + " in all");
 }
 
 Status ValidateLockName(const ProtocolInfo& info, const std::string& name) {

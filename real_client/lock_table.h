@@ -19,7 +19,9 @@ namespace whorl::real_client {
 // Replaces the table name `from` in a text of ProtocolInfo by `to`.
 std::string WithTable(std::string_view text, std::string_view from, std::string_view to);
 
-// INVALID_ARGUMENT unless Spanner accepts it as a table's name without quotes.
+// Whether Spanner accepts it as a name without quotes: a letter, then letters, digits and _, at most 128 in all.
+bool IsIdentifier(std::string_view name);
+// INVALID_ARGUMENT unless it is one.
 Status ValidateTable(const std::string& table);
 // INVALID_ARGUMENT unless a row of the protocol's table can have it as its key: not empty, UTF-8,
 // and within Spanner's 8 KiB together with the suffix that the protocol appends.
