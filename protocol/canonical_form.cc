@@ -3,6 +3,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <bit>
+#include <limits>
 #include <span>
 
 namespace whorl {
@@ -13,11 +15,16 @@ Digest128 HashOf(std::span<const uint64_t> words) {
   return {.high = hash.high64, .low = hash.low64};
 }
 
-// Words of instants that are long ago, by rank: no instant is so far from now.
+// The word of an instant that is long ago: no other one is so far from now.
 constexpr uint64_t kLongAgo = uint64_t{1} << 63;
 
-bool IsBefore(uint64_t scope, int64_t number, uint64_t other_scope, int64_t other_number) {
-  return scope != other_scope ? scope < other_scope : number < other_number;
+// Every bit of the word moves every bit of the result (SplitMix64).
+uint64_t Spread(uint64_t word) {
+  word ^= word >> 30;
+  word *= 0xbf58476d1ce4e5b9ULL;
+  word ^= word >> 27;
+  word *= 0x94d049bb133111ebULL;
+  return word ^ word >> 31;
 }
 
 }  // namespace
@@ -55,36 +62,78 @@ Digest128 CanonicalForm::ShapeOf(const Part& part) const {
 
 // --- NormalForm ----------------------------------------------------------------------------------
 
+Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) {
+  WordDigest digest = WordDigest::From(shape);
+  digest.Add(numbers);
+  // They are added up: nothing of one may be left in another's.
+  return {.high = Spread(digest.state().high), .low = Spread(digest.state().low)};
+}
+
 void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks) {
   now_ = now.UnixNanos();
   memory_ = memory.ns;
   asked_ = asked;
   ranks_ = ranks;
-  words_.clear();
   ranked_.clear();
   hidden_.clear();
   parts_.clear();
+  scope_count_ = 0;
+  ++round_;
   shown_ = 0;
   gates_of_now_ = 0;
   is_ambiguous_ = false;
   digest_ = {};
 }
 
-void NormalForm::Rank(uint64_t scope, int64_t number) {
-  if (ranks_) {
-    (shown_ == parts_.size() ? ranked_ : hidden_)
-        .push_back({.scope = scope, .number = number, .place = words_.size()});
+uint32_t NormalForm::ScopeOf(uint64_t scope) {
+  if (2 * (scope_count_ + 1) > scopes_.size()) GrowScopes();
+  const size_t mask = scopes_.size() - 1;
+  size_t place = (scope * 0x9e3779b97f4a7c15ULL >> 32) & mask;
+  while (scopes_[place].round == round_ && scopes_[place].scope != scope)
+    place = (place + 1) & mask;
+  Scope& found = scopes_[place];
+  if (found.round != round_) {
+    found = {.scope = scope,
+             .round = round_,
+             .least = std::numeric_limits<int64_t>::max(),
+             .greatest = std::numeric_limits<int64_t>::min()};
+    ++scope_count_;
   }
-  words_.push_back(0);
+  return static_cast<uint32_t>(place);
 }
 
-void NormalForm::AddPart(const Digest128& shape, std::span<const Hole> holes,
-                         std::span<const int64_t> numbers, bool is_shown) {
-  const size_t first = words_.size();
-  parts_.emplace_back();
-  if (is_shown) shown_ = parts_.size();
-  words_.push_back(shape.high);
-  words_.push_back(shape.low);
+// The numbers that were collected find their scopes again.
+void NormalForm::GrowScopes() {
+  const std::vector<Scope> before = std::move(scopes_);
+  scopes_.assign(std::max<size_t>(64, 2 * before.size()), {});
+  scope_count_ = 0;
+  for (std::vector<Ranked>* each : {&ranked_, &hidden_}) {
+    for (Ranked& one : *each) {
+      const Scope& old = before[one.scope];
+      one.scope = ScopeOf(old.scope);
+      scopes_[one.scope].least = old.least;
+      scopes_[one.scope].greatest = old.greatest;
+    }
+  }
+}
+
+void NormalForm::Collect(uint64_t scope, int64_t number, bool is_shown) {
+  if (!ranks_) return;
+  const uint32_t place = ScopeOf(scope);
+  if (!is_shown) {
+    hidden_.push_back({.scope = place, .number = number});
+    return;
+  }
+  ranked_.push_back({.scope = place, .number = number});
+  scopes_[place].least = std::min(scopes_[place].least, number);
+  scopes_[place].greatest = std::max(scopes_[place].greatest, number);
+}
+
+// Collects what is to be ranked. The digest of the rest.
+Digest128 NormalForm::WalkNumbers(std::span<const Hole> holes, std::span<const int64_t> numbers,
+                                  bool is_shown, bool& has_old) {
+  WordDigest digest;
+  bool gate_is_open = false;
   for (size_t i = 0; i < holes.size(); ++i) {
     const Hole& hole = holes[i];
     const int64_t number = numbers[i];
@@ -92,34 +141,55 @@ void NormalForm::AddPart(const Digest128& shape, std::span<const Hole> holes,
     switch (hole.kind) {
       case HoleKind::kInstant:
         if (from_now > -memory_) {
-          words_.push_back(static_cast<uint64_t>(from_now));
+          digest.Add(static_cast<uint64_t>(from_now));
         } else {
-          Rank(hole.scope, number);
+          digest.Add(kLongAgo);
+          Collect(hole.scope, number, is_shown);
+          has_old = true;
         }
         break;
       case HoleKind::kTick: {
         const int64_t left = from_now > 0 ? from_now : from_now % hole.param + hole.param;
-        words_.push_back(static_cast<uint64_t>(left));
+        digest.Add(static_cast<uint64_t>(left));
         break;
       }
       case HoleKind::kFloored:
-        words_.push_back(static_cast<uint64_t>(std::max(from_now, hole.param)));
+        digest.Add(static_cast<uint64_t>(std::max(from_now, hole.param)));
         break;
       case HoleKind::kRank:
-        Rank(hole.scope, number);
+        Collect(hole.scope, number, is_shown);
         break;
       case HoleKind::kGate:
-        gate_is_open_ = number >= asked_[static_cast<size_t>(hole.param)];
-        if (gate_is_open_ && from_now == 0)
+        gate_is_open = number >= asked_[static_cast<size_t>(hole.param)];
+        if (gate_is_open && from_now == 0)
           gates_of_now_ |= uint64_t{1} << (hole.param % int64_t{kMostGates});
         break;
       case HoleKind::kGated:
-        words_.push_back(gate_is_open_ ? static_cast<uint64_t>(number) : 0);
+        digest.Add(gate_is_open ? static_cast<uint64_t>(number) : 0);
         break;
     }
   }
-  parts_.back().first_word = first;
-  parts_.back().last_word = words_.size();
+  return digest.state();
+}
+
+void NormalForm::AddPart(const Digest128& shape, std::span<const Hole> holes,
+                         std::span<const int64_t> numbers, bool is_shown, const Alone* known) {
+  const std::vector<Ranked>& ranks = is_shown ? ranked_ : hidden_;
+  Part& part = parts_.emplace_back();
+  if (is_shown) shown_ = parts_.size();
+  part.shape = shape;
+  part.first_rank = ranks.size();
+  if (known == nullptr) {
+    part.alone.digest = WalkNumbers(holes, numbers, is_shown, part.alone.has_old);
+  } else {
+    part.alone = *known;
+    for (size_t i = 0; i < holes.size(); ++i) {
+      const bool is_old = known->has_old && holes[i].kind == HoleKind::kInstant &&
+                          SaturatingAdd(numbers[i], -now_) <= -memory_;
+      if (is_old || holes[i].kind == HoleKind::kRank) Collect(holes[i].scope, numbers[i], is_shown);
+    }
+  }
+  part.last_rank = ranks.size();
 }
 
 void NormalForm::AddPartsOf(const CanonicalForm& form) {
@@ -128,45 +198,57 @@ void NormalForm::AddPartsOf(const CanonicalForm& form) {
   }
 }
 
-void NormalForm::FillInRanks() {
-  std::ranges::sort(ranked_, [](const Ranked& a, const Ranked& b) {
-    return IsBefore(a.scope, a.number, b.scope, b.number);
-  });
-  uint64_t rank = 0;
-  for (size_t i = 0; i < ranked_.size(); ++i) {
-    if (i > 0) {
-      const Ranked& before = ranked_[i - 1];
-      if (ranked_[i].scope != before.scope) {
-        rank = 0;
-      } else if (ranked_[i].number != before.number) {
-        ++rank;
-      }
+void NormalForm::SortNumbers() {
+  wide_.clear();
+  for (const Ranked& one : ranked_) {
+    Scope& scope = scopes_[one.scope];
+    if (IsNarrow(scope)) {
+      scope.present |= uint64_t{1} << (one.number - scope.least);
+    } else {
+      wide_.push_back(one);
     }
-    words_[ranked_[i].place] = kLongAgo | rank;
   }
+  std::ranges::sort(wide_);
+  const auto rest = std::ranges::unique(wide_);
+  wide_.erase(rest.begin(), rest.end());
 }
 
-// By how many of those that are shown are before it, and whether it is one of them.
-void NormalForm::FillInHidden() {
-  for (const Ranked& one : hidden_) {
-    const auto next = std::ranges::lower_bound(ranked_, one, [](const Ranked& a, const Ranked& b) {
-      return IsBefore(a.scope, a.number, b.scope, b.number);
-    });
-    const bool is_known =
-        next != ranked_.end() && next->scope == one.scope && next->number == one.number;
-    const auto place = static_cast<uint64_t>(next - ranked_.begin());
-    words_[one.place] = kLongAgo | place << 1 | (is_known ? 1 : 0);
-    is_ambiguous_ = is_ambiguous_ || !is_known;
+NormalForm::Rank NormalForm::RankOf(const Ranked& one) const {
+  const Scope& scope = scopes_[one.scope];
+  if (scope.least > scope.greatest) return {};
+  if (IsNarrow(scope)) {
+    if (one.number < scope.least) return {};
+    const auto all = static_cast<uint64_t>(std::popcount(scope.present));
+    if (one.number > scope.greatest) return {.before = all};
+    const uint64_t bit = uint64_t{1} << (one.number - scope.least);
+    return {.before = static_cast<uint64_t>(std::popcount(scope.present & (bit - 1))),
+            .is_shown = (scope.present & bit) != 0};
   }
+  const auto first = std::ranges::lower_bound(
+      wide_, Ranked{.scope = one.scope, .number = std::numeric_limits<int64_t>::min()});
+  const auto found = std::ranges::lower_bound(wide_, one);
+  return {.before = static_cast<uint64_t>(found - first),
+          .is_shown = found != wide_.end() && *found == one};
 }
 
 void NormalForm::Finish() {
-  FillInRanks();
-  FillInHidden();
+  SortNumbers();
   for (size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
-    part.digest =
-        HashOf(std::span(words_).subspan(part.first_word, part.last_word - part.first_word));
+    WordDigest numbers = WordDigest::From(part.alone.digest);
+    if (i < shown_) {
+      for (size_t k = part.first_rank; k < part.last_rank; ++k) {
+        numbers.Add(RankOf(ranked_[k]).before);
+      }
+    } else {
+      for (size_t k = part.first_rank; k < part.last_rank; ++k) {
+        const Rank rank = RankOf(hidden_[k]);
+        numbers.Add(rank.before << 1 | (rank.is_shown ? 1 : 0));
+        is_ambiguous_ = is_ambiguous_ || !rank.is_shown;
+      }
+    }
+    part.numbers = numbers.state();
+    part.digest = DigestOfPart(part.shape, part.numbers);
     if (i >= shown_) continue;
     digest_.high += part.digest.high;
     digest_.low += part.digest.low;

@@ -290,23 +290,72 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   uint64_t serial_scope_ = kScopeOfSerials;
 };
 
-// Makes digests of parts, in which numbers that mean the same are the same words. Kept from state to
-// state for its memory.
+// A digest of words, one after the other.
+class WordDigest {
+ public:
+  void Add(uint64_t word) {
+    state_.high = Fold(state_.high ^ word, 0xa0761d6478bd642fULL);
+    state_.low = Fold(state_.low ^ word, 0xe7037ed1a0b428dbULL);
+  }
+  void Add(const Digest128& digest) {
+    Add(digest.high);
+    Add(digest.low);
+  }
+  const Digest128& state() const { return state_; }
+  // Goes on from such a state.
+  static WordDigest From(const Digest128& state) {
+    WordDigest digest;
+    digest.state_ = state;
+    return digest;
+  }
+
+ private:
+  __extension__ typedef unsigned __int128 Uint128;
+  // Every bit of a word moves bits of both halves of the product.
+  static uint64_t Fold(uint64_t a, uint64_t b) {
+    const Uint128 product = static_cast<Uint128>(a) * b;
+    return static_cast<uint64_t>(product >> 64) ^ static_cast<uint64_t>(product);
+  }
+
+  Digest128 state_ = {.high = 0x2d358dccaa6c78a5ULL, .low = 0x8bb84b93962eacc9ULL};
+};
+
+// Of a part that has this shape, and whose numbers have that digest (NormalForm).
+Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers);
+
+// Makes digests of parts, in which numbers that mean the same are the same. Kept from state to state for
+// its memory.
+//
+// Of a part's numbers there are two digests: one of what each means by itself (`alone`), and one of that
+// and of the ranks of those that matter by their order. The first stays as it is for as long as the numbers,
+// the time and the questions do. Neither depends on names: parts that a renaming maps onto each other
+// have other shapes, and equal numbers.
 class NormalForm {
  public:
   // `asked`: by the `param` of gates, when the question was asked, or the present time if none is.
   // Without `ranks`, what matters by its order alone does not matter.
   void Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks = true);
+
+  // What is known of a part's numbers.
+  struct Alone {
+    Digest128 digest;
+    bool has_old = false;  // instants so long ago that their order matters
+  };
   // `is_shown`: whether the part counts for the digest of all. One that does not is told by its order
   // among those that do; those that do come first.
+  // `known`: what AloneOf() gave for a part of the same shape, numbers, time and questions, which then needs
+  // only its ranks. REQUIRES: none of its holes is a gate.
   void AddPart(const Digest128& shape, std::span<const Hole> holes,
-               std::span<const int64_t> numbers, bool is_shown = true);
+               std::span<const int64_t> numbers, bool is_shown = true,
+               const Alone* known = nullptr);
   // All of the form's; they are shown.
   void AddPartsOf(const CanonicalForm& form);
   // Call it once, at the end. Then:
   void Finish();
   size_t size() const { return parts_.size(); }
   const Digest128& DigestOf(size_t part) const { return parts_[part].digest; }
+  const Alone& AloneOf(size_t part) const { return parts_[part].alone; }
+  const Digest128& NumbersOf(size_t part) const { return parts_[part].numbers; }
   // Of all parts that are shown.
   const Digest128& digest() const { return digest_; }
   // Gates that are open because the instant is now, as bits by `param` modulo kMostGates.
@@ -317,30 +366,56 @@ class NormalForm {
 
  private:
   struct Part {
+    Digest128 shape;
+    Alone alone;
+    Digest128 numbers;
     Digest128 digest;
-    size_t first_word = 0;
-    size_t last_word = 0;
+    size_t first_rank = 0;  // in ranked_, or in hidden_
+    size_t last_rank = 0;
   };
-  // The word that is to become the number's rank.
-  struct Ranked {
+  // The numbers of one scope that are shown.
+  struct Scope {
     uint64_t scope = 0;
-    int64_t number = 0;
-    size_t place = 0;
+    uint64_t round = 0;  // it is of the form that was begun then
+    int64_t least = 0;
+    int64_t greatest = 0;
+    uint64_t present = 0;  // bits by how far a number is from the least, if none is kBits away
   };
-  void Rank(uint64_t scope, int64_t number);
-  void FillInRanks();
-  void FillInHidden();
+  static constexpr int kBits = 64;
+  struct Ranked {
+    uint32_t scope = 0;  // in scopes_
+    int64_t number = 0;
+    friend constexpr auto operator<=>(const Ranked&, const Ranked&) = default;
+  };
+  // How many of the scope's numbers are before it, and whether it is one of them.
+  struct Rank {
+    uint64_t before = 0;
+    bool is_shown = false;
+  };
+
+  Digest128 WalkNumbers(std::span<const Hole> holes, std::span<const int64_t> numbers,
+                        bool is_shown, bool& has_old);
+  void Collect(uint64_t scope, int64_t number, bool is_shown);
+  uint32_t ScopeOf(uint64_t scope);
+  void GrowScopes();
+  static bool IsNarrow(const Scope& scope) {
+    return static_cast<uint64_t>(scope.greatest) - static_cast<uint64_t>(scope.least) < kBits;
+  }
+  void SortNumbers();
+  Rank RankOf(const Ranked& one) const;
 
   int64_t now_ = 0;
   int64_t memory_ = 0;
   std::span<const int64_t> asked_;
   bool ranks_ = true;
-  std::vector<uint64_t> words_;
   std::vector<Ranked> ranked_;
   std::vector<Ranked> hidden_;
+  std::vector<Ranked> wide_;   // those of scopes that are not narrow, sorted, each once
+  std::vector<Scope> scopes_;  // a table; as many as a power of two
+  size_t scope_count_ = 0;     // of this round
+  uint64_t round_ = 0;
   std::vector<Part> parts_;
   size_t shown_ = 0;
-  bool gate_is_open_ = false;
   uint64_t gates_of_now_ = 0;
   bool is_ambiguous_ = false;
   Digest128 digest_;

@@ -249,7 +249,8 @@ bool RememberingModel::TakeKnown(const State& from, const PartMove& part_move, S
     if (part_move.kind == MoveKind::kFault)
       Spend(to.left, part_move.fault, model_.scenario().nodes.size());
   }
-  SetKey(shapes_.Normalise(to.now, to.parts), to);
+  const bool is_later = part_move.kind == MoveKind::kAdvance;
+  SetKey(shapes_.Normalise(to.now, to.parts, is_later), to);
   const Shape* shape =
       part_move.part == PartMove::kNoPart ? nullptr : from.parts.all[part_move.part].shape;
   to.lineage = std::make_shared<const Lineage>(Lineage{

@@ -144,27 +144,26 @@ const Shape& ShapeTable::ShapeOf(const Situation& situation, size_t place) {
   shape->name = part.name;
   const std::span<const Hole> holes = form_.HolesOf(part);
   shape->holes.assign(holes.begin(), holes.end());
+  shape->has_gates = std::ranges::count(holes, HoleKind::kGate, &Hole::kind) > 0;
   Describer(model_, situation, form_, *shape).Describe(part.origin);
   const Symmetry* symmetry = model_.symmetry();
   if (symmetry != nullptr && shape->kind() != PartKind::kLedger) {
     shape->renamed.emplace_back();
     for (const Renaming& renaming : symmetry->renamings().subspan(1)) {
-      shape->renamed.push_back(RenamedPart(situation, place, renaming));
+      shape->renamed.push_back(RenamedShape(situation, place, renaming));
     }
     if (part.name.index >= 0 && symmetry->HasSignatures()) {
-      shape->alone = RenamedPart(situation, place, symmetry->Alone(part.name.index));
+      shape->alone = RenamedShape(situation, place, symmetry->Alone(part.name.index));
     }
   }
   return *shapes_.emplace(digest, std::move(shape)).first->second;
 }
 
-Shape::Renamed ShapeTable::RenamedPart(const Situation& situation, size_t place,
-                                       const Renaming& renaming) {
+Digest128 ShapeTable::RenamedShape(const Situation& situation, size_t place,
+                                   const Renaming& renaming) {
   renamed_form_.Rename(&renaming);
   model_.AddParts(situation, renamed_form_);
-  const CanonicalForm::Part& part = renamed_form_.parts()[place];
-  const std::span<const Hole> holes = renamed_form_.HolesOf(part);
-  return {.digest = renamed_form_.ShapeOf(part), .holes = {holes.begin(), holes.end()}};
+  return renamed_form_.ShapeOf(renamed_form_.parts()[place]);
 }
 
 Digest128 ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
@@ -182,10 +181,10 @@ Digest128 ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
                          .origin = part.origin});
     parts.numbers.insert(parts.numbers.end(), numbers.begin(), numbers.end());
   }
-  return Normalise(situation.world.now(), parts);
+  return Normalise(situation.world.now(), parts, false);
 }
 
-Digest128 ShapeTable::Normalise(Instant now, Parts& parts) {
+Digest128 ShapeTable::Normalise(Instant now, Parts& parts, bool is_later) {
   const Scenario& scenario = model_.scenario();
   const Timestamp true_time = ToTimestamp(now);
   asked_.assign(scenario.nodes.size() * scenario.locks.size(), true_time.UnixNanos());
@@ -196,47 +195,50 @@ Digest128 ShapeTable::Normalise(Instant now, Parts& parts) {
   }
   normal_.Begin(true_time, model_.memory(), asked_);
   for (const Part& part : parts.all) {
+    const bool is_known = part.is_known && !is_later && !part.shape->has_gates;
     normal_.AddPart(part.shape->digest, part.shape->holes, parts.NumbersOf(part),
-                    part.shape->kind() != PartKind::kLedger);
+                    part.shape->kind() != PartKind::kLedger, is_known ? &part.alone : nullptr);
   }
   normal_.Finish();
-  for (size_t i = 0; i < parts.all.size(); ++i) parts.all[i].digest = normal_.DigestOf(i);
+  for (size_t i = 0; i < parts.all.size(); ++i) {
+    Part& part = parts.all[i];
+    part.digest = normal_.DigestOf(i);
+    part.alone = normal_.AloneOf(i);
+    part.is_known = true;
+  }
+  parts.gates_of_now = normal_.gates_of_now();
+  parts.is_ambiguous = normal_.is_ambiguous();
+  const Symmetry* symmetry = model_.symmetry();
+  const Digest128 digest = symmetry == nullptr ? normal_.digest() : LeastDigest(*symmetry, parts);
   std::ranges::sort(parts.all, [](const Part& a, const Part& b) {
     return std::tie(a.shape->name, a.digest) < std::tie(b.shape->name, b.digest);
   });
-  parts.gates_of_now = normal_.gates_of_now();
-  parts.is_ambiguous = normal_.is_ambiguous();
-  if (model_.symmetry() == nullptr) return normal_.digest();
-  return LeastDigest(true_time, parts, normal_.digest());
+  return digest;
 }
 
-Digest128 ShapeTable::LeastDigest(Timestamp now, const Parts& parts, const Digest128& own) {
-  const Symmetry& symmetry = *model_.symmetry();
-  const auto begin = [&](const Renaming& renaming, bool ranks) {
-    symmetry.Rename(renaming, asked_, renamed_asked_);
-    renamed_normal_.Begin(now, model_.memory(), renamed_asked_, ranks);
+// REQUIRES: the parts are in the order of normal_.
+Digest128 ShapeTable::LeastDigest(const Symmetry& symmetry, const Parts& parts) const {
+  const auto add = [](const Digest128& digest, Digest128& sum) {
+    sum.high += digest.high;
+    sum.low += digest.low;
   };
   const auto signature = [&](int16_t node) {
-    begin(symmetry.Alone(node), false);
-    for (const Part& part : parts.all) {
-      if (part.shape->name.index != node) continue;
-      const Shape::Renamed& alone = part.shape->alone;
-      renamed_normal_.AddPart(alone.digest, alone.holes, parts.NumbersOf(part));
+    Digest128 sum;
+    for (size_t k = 0; k < parts.all.size(); ++k) {
+      const Shape& shape = *parts.all[k].shape;
+      if (shape.name.index == node) add(DigestOfPart(shape.alone, normal_.AloneOf(k).digest), sum);
     }
-    renamed_normal_.Finish();
-    return renamed_normal_.digest();
+    return sum;
   };
   const auto renamed = [&](size_t i) {
-    begin(symmetry.renamings()[i], true);
-    for (const Part& part : parts.all) {
-      if (part.shape->renamed.empty()) continue;
-      const Shape::Renamed& other = part.shape->renamed[i];
-      renamed_normal_.AddPart(other.digest, other.holes, parts.NumbersOf(part));
+    Digest128 sum;
+    for (size_t k = 0; k < parts.all.size(); ++k) {
+      const Shape& shape = *parts.all[k].shape;
+      if (!shape.renamed.empty()) add(DigestOfPart(shape.renamed[i], normal_.NumbersOf(k)), sum);
     }
-    renamed_normal_.Finish();
-    return renamed_normal_.digest();
+    return sum;
   };
-  return symmetry.Least(own, signature, renamed);
+  return symmetry.Least(normal_.digest(), signature, renamed);
 }
 
 }  // namespace whorl::sim

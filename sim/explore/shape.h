@@ -69,14 +69,12 @@ struct Shape {
   // kDatabase
   std::vector<uint32_t> deletions;  // faults of the menu that find their row
 
-  // The same part under other names (symmetry.h), with the same numbers.
-  struct Renamed {
-    Digest128 digest;
-    std::vector<Hole> holes;
-  };
-  // By renaming, but for the first, which renames nothing; none without symmetry, or if the part is not shown.
-  std::vector<Renamed> renamed;
-  Renamed alone;  // of a node's part, if the symmetry has signatures
+  bool has_gates = false;  // among its holes
+
+  // Digests of the shape that the same part has under other names (symmetry.h), by renaming, the first of
+  // which renames nothing. None without symmetry, or if the part is not shown.
+  std::vector<Digest128> renamed;
+  Digest128 alone;  // of a node's part, if the symmetry has signatures
 };
 
 // Takes states apart, and keeps one Shape of each kind. One thread at a time.
@@ -88,6 +86,8 @@ class ShapeTable {
   struct Part {
     const Shape* shape = nullptr;
     Digest128 digest;         // of the shape and what the numbers mean
+    NormalForm::Alone alone;  // if it is known: of the numbers
+    bool is_known = false;
     uint32_t first_hole = 0;  // among the numbers of all parts
     uint32_t origin = 0;      // CanonicalForm::Part::origin, if it was taken from a world
   };
@@ -104,13 +104,14 @@ class ShapeTable {
 
   // Those of a situation. The digest is of all parts that are shown.
   Digest128 TakeApart(const Situation& situation, Parts& parts);
-  // Sets what depends on the numbers and the time, and sorts. The same digest.
-  Digest128 Normalise(Instant now, Parts& parts);
+  // Sets what depends on the numbers and the time, and sorts. The same digest. `is_later`: time has gone on
+  // since parts became known.
+  Digest128 Normalise(Instant now, Parts& parts, bool is_later);
 
  private:
   const Shape& ShapeOf(const Situation& situation, size_t place);
-  Shape::Renamed RenamedPart(const Situation& situation, size_t place, const Renaming& renaming);
-  Digest128 LeastDigest(Timestamp now, const Parts& parts, const Digest128& own);
+  Digest128 RenamedShape(const Situation& situation, size_t place, const Renaming& renaming);
+  Digest128 LeastDigest(const Symmetry& symmetry, const Parts& parts) const;
 
   const LockModel& model_;
   std::map<Digest128, std::unique_ptr<const Shape>> shapes_;
@@ -118,8 +119,6 @@ class ShapeTable {
   NormalForm normal_;
   std::vector<int64_t> asked_;
   CanonicalForm renamed_form_;
-  NormalForm renamed_normal_;
-  std::vector<int64_t> renamed_asked_;
 };
 
 }  // namespace whorl::sim
