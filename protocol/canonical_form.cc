@@ -5,7 +5,9 @@
 
 #include <bit>
 #include <limits>
+#include <mutex>
 #include <span>
+#include <unordered_map>
 
 namespace whorl {
 namespace {
@@ -18,13 +20,12 @@ Digest128 HashOf(std::span<const uint64_t> words) {
 // The word of an instant that is long ago: no other one is so far from now.
 constexpr uint64_t kLongAgo = uint64_t{1} << 63;
 
-// Every bit of the word moves every bit of the result (SplitMix64).
-uint64_t Spread(uint64_t word) {
-  word ^= word >> 30;
-  word *= 0xbf58476d1ce4e5b9ULL;
-  word ^= word >> 27;
-  word *= 0x94d049bb133111ebULL;
-  return word ^ word >> 31;
+// Numbers scopes as they come: a search has some dozens of them, and its threads share shapes.
+uint32_t PlaceOfScope(uint64_t scope) {
+  static std::mutex mutex;
+  static auto& places = *new std::unordered_map<uint64_t, uint32_t>();
+  const std::lock_guard lock(mutex);
+  return places.emplace(scope, static_cast<uint32_t>(places.size())).first->second;
 }
 
 }  // namespace
@@ -62,13 +63,6 @@ Digest128 CanonicalForm::ShapeOf(const Part& part) const {
 
 // --- NormalForm ----------------------------------------------------------------------------------
 
-Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) {
-  WordDigest digest = WordDigest::From(shape);
-  digest.Add(numbers);
-  // They are added up: nothing of one may be left in another's.
-  return {.high = Spread(digest.state().high), .low = Spread(digest.state().low)};
-}
-
 void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks) {
   now_ = now.UnixNanos();
   memory_ = memory.ns;
@@ -77,7 +71,6 @@ void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> 
   ranked_.clear();
   hidden_.clear();
   parts_.clear();
-  scope_count_ = 0;
   ++round_;
   shown_ = 0;
   gates_of_now_ = 0;
@@ -85,67 +78,51 @@ void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> 
   digest_ = {};
 }
 
-uint32_t NormalForm::ScopeOf(uint64_t scope) {
-  if (2 * (scope_count_ + 1) > scopes_.size()) GrowScopes();
-  const size_t mask = scopes_.size() - 1;
-  size_t place = (scope * 0x9e3779b97f4a7c15ULL >> 32) & mask;
-  while (scopes_[place].round == round_ && scopes_[place].scope != scope)
-    place = (place + 1) & mask;
-  Scope& found = scopes_[place];
-  if (found.round != round_) {
-    found = {.scope = scope,
-             .round = round_,
+NormalForm::Holes::Holes(std::span<const Hole> its_holes)
+    : all(its_holes.begin(), its_holes.end()) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    scopes.push_back(PlaceOfScope(all[i].scope));
+    if (all[i].kind == HoleKind::kRank) ranks.push_back(static_cast<uint32_t>(i));
+    has_gates = has_gates || all[i].kind == HoleKind::kGate;
+  }
+}
+
+inline void NormalForm::Collect(uint32_t place, int64_t number, bool is_shown) {
+  if (!ranks_) return;
+  if (place >= scopes_.size()) scopes_.resize(size_t{place} + 1);
+  Scope& scope = scopes_[place];
+  if (scope.round != round_) {
+    scope = {.round = round_,
              .least = std::numeric_limits<int64_t>::max(),
              .greatest = std::numeric_limits<int64_t>::min()};
-    ++scope_count_;
   }
-  return static_cast<uint32_t>(place);
-}
-
-// The numbers that were collected find their scopes again.
-void NormalForm::GrowScopes() {
-  const std::vector<Scope> before = std::move(scopes_);
-  scopes_.assign(std::max<size_t>(64, 2 * before.size()), {});
-  scope_count_ = 0;
-  for (std::vector<Ranked>* each : {&ranked_, &hidden_}) {
-    for (Ranked& one : *each) {
-      const Scope& old = before[one.scope];
-      one.scope = ScopeOf(old.scope);
-      scopes_[one.scope].least = old.least;
-      scopes_[one.scope].greatest = old.greatest;
-    }
-  }
-}
-
-void NormalForm::Collect(uint64_t scope, int64_t number, bool is_shown) {
-  if (!ranks_) return;
-  const uint32_t place = ScopeOf(scope);
   if (!is_shown) {
     hidden_.push_back({.scope = place, .number = number});
     return;
   }
   ranked_.push_back({.scope = place, .number = number});
-  scopes_[place].least = std::min(scopes_[place].least, number);
-  scopes_[place].greatest = std::max(scopes_[place].greatest, number);
+  scope.least = std::min(scope.least, number);
+  scope.greatest = std::max(scope.greatest, number);
 }
 
-// Collects what is to be ranked. The digest of the rest.
-Digest128 NormalForm::WalkNumbers(std::span<const Hole> holes, std::span<const int64_t> numbers,
-                                  bool is_shown, bool& has_old) {
+// Collects what is to be ranked, and makes a digest of the rest.
+NormalForm::Alone NormalForm::WalkNumbers(const Holes& holes, std::span<const int64_t> numbers,
+                                          bool is_shown) {
   WordDigest digest;
   bool gate_is_open = false;
-  for (size_t i = 0; i < holes.size(); ++i) {
-    const Hole& hole = holes[i];
+  bool has_old = false;
+  for (size_t i = 0; i < holes.all.size(); ++i) {
+    const Hole& hole = holes.all[i];
     const int64_t number = numbers[i];
     const int64_t from_now = SaturatingAdd(number, -now_);
     switch (hole.kind) {
       case HoleKind::kInstant:
-        if (from_now > -memory_) {
-          digest.Add(static_cast<uint64_t>(from_now));
-        } else {
+        if (IsLongAgo(number)) {
           digest.Add(kLongAgo);
-          Collect(hole.scope, number, is_shown);
+          Collect(holes.scopes[i], number, is_shown);
           has_old = true;
+        } else {
+          digest.Add(static_cast<uint64_t>(from_now));
         }
         break;
       case HoleKind::kTick: {
@@ -157,7 +134,7 @@ Digest128 NormalForm::WalkNumbers(std::span<const Hole> holes, std::span<const i
         digest.Add(static_cast<uint64_t>(std::max(from_now, hole.param)));
         break;
       case HoleKind::kRank:
-        Collect(hole.scope, number, is_shown);
+        Collect(holes.scopes[i], number, is_shown);
         break;
       case HoleKind::kGate:
         gate_is_open = number >= asked_[static_cast<size_t>(hole.param)];
@@ -169,10 +146,10 @@ Digest128 NormalForm::WalkNumbers(std::span<const Hole> holes, std::span<const i
         break;
     }
   }
-  return digest.state();
+  return {.digest = digest.state(), .has_old = has_old};
 }
 
-void NormalForm::AddPart(const Digest128& shape, std::span<const Hole> holes,
+void NormalForm::AddPart(const Digest128& shape, const Holes& holes,
                          std::span<const int64_t> numbers, bool is_shown, const Alone* known) {
   const std::vector<Ranked>& ranks = is_shown ? ranked_ : hidden_;
   Part& part = parts_.emplace_back();
@@ -180,14 +157,17 @@ void NormalForm::AddPart(const Digest128& shape, std::span<const Hole> holes,
   part.shape = shape;
   part.first_rank = ranks.size();
   if (known == nullptr) {
-    part.alone.digest = WalkNumbers(holes, numbers, is_shown, part.alone.has_old);
+    part.alone = WalkNumbers(holes, numbers, is_shown);
+  } else if (known->has_old) {
+    part.alone = *known;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const HoleKind kind = holes.all[i].kind;
+      const bool is_old = kind == HoleKind::kInstant && IsLongAgo(numbers[i]);
+      if (is_old || kind == HoleKind::kRank) Collect(holes.scopes[i], numbers[i], is_shown);
+    }
   } else {
     part.alone = *known;
-    for (size_t i = 0; i < holes.size(); ++i) {
-      const bool is_old = known->has_old && holes[i].kind == HoleKind::kInstant &&
-                          SaturatingAdd(numbers[i], -now_) <= -memory_;
-      if (is_old || holes[i].kind == HoleKind::kRank) Collect(holes[i].scope, numbers[i], is_shown);
-    }
+    for (const uint32_t i : holes.ranks) Collect(holes.scopes[i], numbers[i], is_shown);
   }
   part.last_rank = ranks.size();
 }
@@ -215,9 +195,8 @@ void NormalForm::SortNumbers() {
 
 NormalForm::Rank NormalForm::RankOf(const Ranked& one) const {
   const Scope& scope = scopes_[one.scope];
-  if (scope.least > scope.greatest) return {};
+  if (scope.least >= one.number) return {.is_shown = scope.least == one.number};
   if (IsNarrow(scope)) {
-    if (one.number < scope.least) return {};
     const auto all = static_cast<uint64_t>(std::popcount(scope.present));
     if (one.number > scope.greatest) return {.before = all};
     const uint64_t bit = uint64_t{1} << (one.number - scope.least);

@@ -321,7 +321,11 @@ class WordDigest {
 };
 
 // Of a part that has this shape, and whose numbers have that digest (NormalForm).
-Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers);
+inline Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) {
+  WordDigest digest = WordDigest::From(shape);
+  digest.Add(numbers);
+  return digest.state();
+}
 
 // Makes digests of parts, in which numbers that mean the same are the same. Kept from state to state for
 // its memory.
@@ -336,6 +340,18 @@ class NormalForm {
   // Without `ranks`, what matters by its order alone does not matter.
   void Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks = true);
 
+  // The holes of a shape, made ready once for all forms.
+  struct Holes {
+    Holes() = default;
+    explicit Holes(std::span<const Hole> its_holes);
+
+    std::vector<Hole> all;
+    std::vector<uint32_t>
+        scopes;  // by hole: a small number that stands for its scope in this process
+    std::vector<uint32_t> ranks;  // which of the holes are of kRank
+    bool has_gates = false;
+  };
+
   // What is known of a part's numbers.
   struct Alone {
     Digest128 digest;
@@ -345,9 +361,12 @@ class NormalForm {
   // among those that do; those that do come first.
   // `known`: what AloneOf() gave for a part of the same shape, numbers, time and questions, which then needs
   // only its ranks. REQUIRES: none of its holes is a gate.
+  void AddPart(const Digest128& shape, const Holes& holes, std::span<const int64_t> numbers,
+               bool is_shown = true, const Alone* known = nullptr);
   void AddPart(const Digest128& shape, std::span<const Hole> holes,
-               std::span<const int64_t> numbers, bool is_shown = true,
-               const Alone* known = nullptr);
+               std::span<const int64_t> numbers) {
+    AddPart(shape, Holes(holes), numbers);
+  }
   // All of the form's; they are shown.
   void AddPartsOf(const CanonicalForm& form);
   // Call it once, at the end. Then:
@@ -375,8 +394,7 @@ class NormalForm {
   };
   // The numbers of one scope that are shown.
   struct Scope {
-    uint64_t scope = 0;
-    uint64_t round = 0;  // it is of the form that was begun then
+    uint64_t round = 0;  // they are of the form that was begun then
     int64_t least = 0;
     int64_t greatest = 0;
     uint64_t present = 0;  // bits by how far a number is from the least, if none is kBits away
@@ -393,14 +411,12 @@ class NormalForm {
     bool is_shown = false;
   };
 
-  Digest128 WalkNumbers(std::span<const Hole> holes, std::span<const int64_t> numbers,
-                        bool is_shown, bool& has_old);
-  void Collect(uint64_t scope, int64_t number, bool is_shown);
-  uint32_t ScopeOf(uint64_t scope);
-  void GrowScopes();
+  Alone WalkNumbers(const Holes& holes, std::span<const int64_t> numbers, bool is_shown);
+  void Collect(uint32_t place, int64_t number, bool is_shown);
   static bool IsNarrow(const Scope& scope) {
     return static_cast<uint64_t>(scope.greatest) - static_cast<uint64_t>(scope.least) < kBits;
   }
+  bool IsLongAgo(int64_t instant) const { return SaturatingAdd(instant, -now_) <= -memory_; }
   void SortNumbers();
   Rank RankOf(const Ranked& one) const;
 
@@ -410,9 +426,8 @@ class NormalForm {
   bool ranks_ = true;
   std::vector<Ranked> ranked_;
   std::vector<Ranked> hidden_;
-  std::vector<Ranked> wide_;   // those of scopes that are not narrow, sorted, each once
-  std::vector<Scope> scopes_;  // a table; as many as a power of two
-  size_t scope_count_ = 0;     // of this round
+  std::vector<Ranked> wide_;  // those of scopes that are not narrow, sorted, each once
+  std::vector<Scope> scopes_;
   uint64_t round_ = 0;
   std::vector<Part> parts_;
   size_t shown_ = 0;

@@ -142,9 +142,7 @@ const Shape& ShapeTable::ShapeOf(const Situation& situation, size_t place) {
   auto shape = std::make_unique<Shape>();
   shape->digest = digest;
   shape->name = part.name;
-  const std::span<const Hole> holes = form_.HolesOf(part);
-  shape->holes.assign(holes.begin(), holes.end());
-  shape->has_gates = std::ranges::count(holes, HoleKind::kGate, &Hole::kind) > 0;
+  shape->holes = NormalForm::Holes(form_.HolesOf(part));
   Describer(model_, situation, form_, *shape).Describe(part.origin);
   const Symmetry* symmetry = model_.symmetry();
   if (symmetry != nullptr && shape->kind() != PartKind::kLedger) {
@@ -178,7 +176,7 @@ Digest128 ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
     const std::span<const int64_t> numbers = form_.NumbersOf(part);
     parts.all.push_back({.shape = &ShapeOf(situation, place),
                          .first_hole = static_cast<uint32_t>(parts.numbers.size()),
-                         .origin = part.origin});
+                         .origin = part.origin & ((1U << 30) - 1)});
     parts.numbers.insert(parts.numbers.end(), numbers.begin(), numbers.end());
   }
   return Normalise(situation.world.now(), parts, false);
@@ -195,15 +193,17 @@ Digest128 ShapeTable::Normalise(Instant now, Parts& parts, bool is_later) {
   }
   normal_.Begin(true_time, model_.memory(), asked_);
   for (const Part& part : parts.all) {
-    const bool is_known = part.is_known && !is_later && !part.shape->has_gates;
+    const NormalForm::Alone alone = {.digest = part.alone, .has_old = part.has_old};
+    const bool is_known = part.is_known && !is_later && !part.shape->holes.has_gates;
     normal_.AddPart(part.shape->digest, part.shape->holes, parts.NumbersOf(part),
-                    part.shape->kind() != PartKind::kLedger, is_known ? &part.alone : nullptr);
+                    part.shape->kind() != PartKind::kLedger, is_known ? &alone : nullptr);
   }
   normal_.Finish();
   for (size_t i = 0; i < parts.all.size(); ++i) {
     Part& part = parts.all[i];
     part.digest = normal_.DigestOf(i);
-    part.alone = normal_.AloneOf(i);
+    part.alone = normal_.AloneOf(i).digest;
+    part.has_old = normal_.AloneOf(i).has_old;
     part.is_known = true;
   }
   parts.gates_of_now = normal_.gates_of_now();

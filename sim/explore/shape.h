@@ -43,13 +43,14 @@ struct PartQuestion {
 struct Shape {
   Digest128 digest;
   PartName name;
-  std::vector<Hole> holes;
+  NormalForm::Holes holes;
   std::vector<PartEvent> events;
   std::vector<PartTransaction> references;
 
   // Whether it is the transaction of the operator whose fault this is, or his next step.
   bool IsOfOperator(uint32_t fault) const;
 
+  size_t hole_count() const { return holes.all.size(); }
   PartKind kind() const { return static_cast<PartKind>(name.kind); }
 
   // kNode
@@ -69,8 +70,6 @@ struct Shape {
   // kDatabase
   std::vector<uint32_t> deletions;  // faults of the menu that find their row
 
-  bool has_gates = false;  // among its holes
-
   // Digests of the shape that the same part has under other names (symmetry.h), by renaming, the first of
   // which renames nothing. None without symmetry, or if the part is not shown.
   std::vector<Digest128> renamed;
@@ -85,11 +84,12 @@ class ShapeTable {
 
   struct Part {
     const Shape* shape = nullptr;
-    Digest128 digest;         // of the shape and what the numbers mean
-    NormalForm::Alone alone;  // if it is known: of the numbers
-    bool is_known = false;
-    uint32_t first_hole = 0;  // among the numbers of all parts
-    uint32_t origin = 0;      // CanonicalForm::Part::origin, if it was taken from a world
+    Digest128 digest;           // of the shape and what the numbers mean
+    Digest128 alone;            // of the numbers, if it is known (NormalForm::Alone)
+    uint32_t first_hole = 0;    // among the numbers of all parts
+    uint32_t origin : 30 = 0;   // CanonicalForm::Part::origin, if it was taken from a world
+    bool is_known : 1 = false;  // what the numbers are alone
+    bool has_old : 1 = false;
   };
   struct Parts {
     std::vector<Part> all;  // sorted by name and digest; the ledger's is the last
@@ -98,7 +98,7 @@ class ShapeTable {
     bool is_ambiguous = false;
 
     std::span<const int64_t> NumbersOf(const Part& part) const {
-      return std::span(numbers).subspan(part.first_hole, part.shape->holes.size());
+      return std::span(numbers).subspan(part.first_hole, part.shape->hole_count());
     }
   };
 

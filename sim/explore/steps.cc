@@ -100,11 +100,11 @@ explore::Key128 Extend(explore::Key128 key, const Digest128& digest) {
 
 // When an event that stands alone was due does not matter to what it does.
 bool OnlyIsDue(const Shape& shape) {
-  return shape.kind() == PartKind::kEvent && shape.holes.size() == 1;
+  return shape.kind() == PartKind::kEvent && shape.hole_count() == 1;
 }
 
 explore::Key128 KeyOfStep(Instant now, const Parts& parts, const PartMove& part_move,
-                          const std::vector<uint8_t>& inputs) {
+                          const PartPlaces& inputs) {
   explore::Key128 key = explore::KeyOf(static_cast<uint64_t>(part_move.kind) << 40 |
                                            uint64_t{part_move.event} << 32 | part_move.fault,
                                        inputs.size());
@@ -133,8 +133,7 @@ bool MayBeForgotten(const Shape& shape) {
 }
 
 // Which of the transactions among the inputs other parts refer to, as bits by input.
-uint64_t ReferredToByOthers(const Parts& parts, const std::vector<uint8_t>& inputs,
-                            uint64_t others) {
+uint64_t ReferredToByOthers(const Parts& parts, const PartPlaces& inputs, uint64_t others) {
   uint64_t referred = 0;
   for (size_t input = 0; input < inputs.size(); ++input) {
     const Part& part = parts.all[inputs[input]];
@@ -171,8 +170,8 @@ int64_t Nanos(Instant now) { return ToTimestamp(now).UnixNanos(); }
 int64_t GreatestOf(const Parts& parts, uint64_t scope) {
   int64_t greatest = 0;
   for (const Part& part : parts.all) {
-    for (size_t i = 0; i < part.shape->holes.size(); ++i) {
-      const Hole& hole = part.shape->holes[i];
+    for (size_t i = 0; i < part.shape->hole_count(); ++i) {
+      const Hole& hole = part.shape->holes.all[i];
       if (hole.kind != HoleKind::kRank || hole.scope != scope) continue;
       greatest = std::max(greatest, parts.numbers[part.first_hole + i]);
     }
@@ -214,8 +213,8 @@ uint64_t ReadsOf(const Parts& parts, const PartMove& part_move) {
   return own;
 }
 
-std::vector<uint8_t> StepMemory::InputsOf(uint64_t reads, uint8_t last) {
-  std::vector<uint8_t> inputs;
+PartPlaces StepMemory::InputsOf(uint64_t reads, uint8_t last) {
+  PartPlaces inputs;
   for (; reads != 0; reads &= reads - 1) {
     const auto place = static_cast<uint8_t>(std::countr_zero(reads));
     if (place != last) inputs.push_back(place);
@@ -238,7 +237,7 @@ StepMemory::Place StepMemory::PlaceOf(Instant now, const Parts& parts, const Par
 
 // --- what is known -------------------------------------------------------------------------------
 
-void StepMemory::AddParts(Instant now, const Parts& from, const std::vector<uint8_t>& inputs,
+void StepMemory::AddParts(Instant now, const Parts& from, const PartPlaces& inputs,
                           const Effect& effect, Parts& to) const {
   for (const NewPart& added : effect.added) {
     to.all.push_back(
@@ -256,7 +255,7 @@ void StepMemory::AddParts(Instant now, const Parts& from, const std::vector<uint
           number += Nanos(now);
           break;
         case Source::Kind::kNew:
-          number += GreatestOf(from, added.shape->holes[i].scope);
+          number += GreatestOf(from, added.shape->holes.all[i].scope);
           break;
         case Source::Kind::kConstant:
           break;
@@ -297,6 +296,9 @@ StepMemory::Applied StepMemory::ApplyFrom(Instant now, const Parts& from, const 
   }
   to.all.clear();
   to.numbers.clear();
+  // A step adds few parts and numbers; states that wait keep what is reserved here.
+  to.all.reserve(from.all.size() + 2);
+  to.numbers.reserve(from.numbers.size() + 8);
   for (size_t i = 0; i < from.all.size(); ++i) {
     const Part& part = from.all[i];
     if ((gone >> i & 1U) != 0) continue;
@@ -315,8 +317,8 @@ StepMemory::Applied StepMemory::ApplyFrom(Instant now, const Parts& from, const 
   return Applied::kYes;
 }
 
-std::vector<uint8_t> StepMemory::WithJudges(const Parts& parts, const Place& place) {
-  std::vector<uint8_t> inputs = place.inputs;
+PartPlaces StepMemory::WithJudges(const Parts& parts, const Place& place) {
+  PartPlaces inputs = place.inputs;
   for (size_t i = 0; i < parts.all.size(); ++i) {
     if (IsOfJudges(*parts.all[i].shape)) inputs.push_back(static_cast<uint8_t>(i));
   }
@@ -341,8 +343,8 @@ constexpr Duration kLongestRun = Seconds(int64_t{366} * 86'400);
 // Finds the sources of the numbers of new parts.
 class StepMemory::Recorder {
  public:
-  Recorder(Instant now, Duration memory, const Parts& from, std::vector<uint8_t> inputs)
-      : now_(Nanos(now)), memory_(memory.ns), from_(from), inputs_(std::move(inputs)) {}
+  Recorder(Instant now, Duration memory, const Parts& from, PartPlaces inputs)
+      : now_(Nanos(now)), memory_(memory.ns), from_(from), inputs_(inputs) {}
 
   // Nothing if a number comes from elsewhere.
   std::optional<std::vector<NewPart>> Trace(const Parts& to,
@@ -354,7 +356,7 @@ class StepMemory::Recorder {
     std::vector<NewPart> traced;
     for (const Part* part : added) {
       NewPart one{.shape = part->shape, .sources = {}};
-      for (size_t i = 0; i < part->shape->holes.size(); ++i) {
+      for (size_t i = 0; i < part->shape->hole_count(); ++i) {
         const std::optional<Source> source = SourceOf(to, *part, i);
         if (!source) return std::nullopt;
         one.sources.push_back(*source);
@@ -371,8 +373,8 @@ class StepMemory::Recorder {
   std::optional<Source> Copied(const Hole& wanted, int64_t number, size_t after = 0) const {
     for (size_t input = 0; input < inputs_.size(); ++input) {
       const Part& part = from_.all[inputs_[input]];
-      for (size_t i = 0; i + after < part.shape->holes.size(); ++i) {
-        if (part.shape->holes[i] != wanted) continue;
+      for (size_t i = 0; i + after < part.shape->hole_count(); ++i) {
+        if (part.shape->holes.all[i] != wanted) continue;
         if (from_.numbers[part.first_hole + i + after] != number) continue;
         return Source{.kind = Source::Kind::kCopied,
                       .part = static_cast<uint8_t>(input),
@@ -383,8 +385,8 @@ class StepMemory::Recorder {
   }
 
   void CollectNew(const Parts& to, const Part& part) {
-    for (size_t i = 0; i < part.shape->holes.size(); ++i) {
-      const Hole& hole = part.shape->holes[i];
+    for (size_t i = 0; i < part.shape->hole_count(); ++i) {
+      const Hole& hole = part.shape->holes.all[i];
       const int64_t number = to.numbers[part.first_hole + i];
       if (hole.kind == HoleKind::kRank && !Copied(hole, number))
         new_.emplace_back(hole.scope, number);
@@ -392,7 +394,7 @@ class StepMemory::Recorder {
   }
 
   std::optional<Source> SourceOf(const Parts& to, const Part& part, size_t i) const {
-    const Hole& hole = part.shape->holes[i];
+    const Hole& hole = part.shape->holes.all[i];
     const int64_t number = to.numbers[part.first_hole + i];
     const int64_t from_now = SaturatingAdd(number, -now_);
     switch (hole.kind) {
@@ -413,7 +415,7 @@ class StepMemory::Recorder {
         // What was set now is not what was there before, even if it is the same.
         const bool is_new = i > 0 && to.numbers[part.first_hole + i - 1] == now_;
         if (i > 0 && !is_new) {
-          if (const auto copied = Copied(part.shape->holes[i - 1], number, 1)) return copied;
+          if (const auto copied = Copied(part.shape->holes.all[i - 1], number, 1)) return copied;
         }
         return Source{.kind = Source::Kind::kConstant, .value = number};
       }
@@ -432,7 +434,7 @@ class StepMemory::Recorder {
   int64_t now_;
   int64_t memory_;
   const Parts& from_;
-  std::vector<uint8_t> inputs_;
+  PartPlaces inputs_;
   std::vector<std::pair<uint64_t, int64_t>> new_;  // by scope
 };
 

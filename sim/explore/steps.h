@@ -10,6 +10,7 @@
 //   2. Judges are remembered apart: what they conclude depends on all that they know, too.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,9 +36,24 @@ struct PartMove {
   friend bool operator==(const PartMove&, const PartMove&) = default;
 };
 
+inline constexpr size_t kMostParts = 64;
+
+// Places of parts, each at most once.
+class PartPlaces {
+ public:
+  void push_back(uint8_t place) { places_[size_++] = place; }
+  size_t size() const { return size_; }
+  uint8_t operator[](size_t i) const { return places_[i]; }
+  const uint8_t* begin() const { return places_.data(); }
+  const uint8_t* end() const { return places_.data() + size_; }
+
+ private:
+  std::array<uint8_t, kMostParts> places_ = {};  // the first `size_`
+  uint8_t size_ = 0;
+};
+
 // The parts, as bits by place, that the step reads, and all that it may change or take away.
 // REQUIRES: there are at most kMostParts.
-inline constexpr size_t kMostParts = 64;
 uint64_t ReadsOf(const ShapeTable::Parts& parts, const PartMove& part_move);
 
 // Thrown if a step changed something that it is not said to read.
@@ -109,19 +125,19 @@ class StepMemory {
   struct Place {
     explore::Key128 key;
     uint64_t reads = 0;
-    std::vector<uint8_t> inputs;
+    PartPlaces inputs;
   };
   static Place PlaceOf(Instant now, const Parts& parts, const PartMove& part_move, bool is_wide);
   enum class Applied : uint8_t { kNo, kYes, kPins };
   Applied ApplyFrom(Instant now, const Parts& from, const Place& place, Parts& to,
                     Judgement& judgement) const;
 
-  static std::vector<uint8_t> InputsOf(uint64_t reads, uint8_t last);
-  static std::vector<uint8_t> WithJudges(const Parts& parts, const Place& place);
+  static PartPlaces InputsOf(uint64_t reads, uint8_t last);
+  static PartPlaces WithJudges(const Parts& parts, const Place& place);
   // Takes away transactions to which nobody refers any more. False if one of them pinned versions.
   static bool DropForgotten(Parts& parts);
-  void AddParts(Instant now, const Parts& from, const std::vector<uint8_t>& inputs,
-                const Effect& effect, Parts& to) const;
+  void AddParts(Instant now, const Parts& from, const PartPlaces& inputs, const Effect& effect,
+                Parts& to) const;
   void RecordStep(Instant now, Duration memory, const Parts& from, const Place& place,
                   const Parts& to, const Difference& difference, bool concerns_judges);
 
