@@ -64,13 +64,8 @@ void HandedTokens::Fold(const std::string& name, Lock& lock, size_t index) {
   const Term term = lock.terms[index];
   lock.terms.erase(lock.terms.begin() + static_cast<std::ptrdiff_t>(index));
   for (const Term& other : lock.terms) Judge(name, term, other);
-  for (const Term& other : lock.greatest) Judge(name, term, other);
-  std::vector<Term>& greatest = lock.greatest;
-  std::erase_if(greatest, [&](const Term& other) { return other.IsSame(term); });
-  greatest.push_back(term);
-  std::ranges::sort(greatest, std::greater<>(), &Term::token);
-  constexpr size_t kKept = 2;
-  if (greatest.size() > kKept) greatest.resize(kKept);
+  if (lock.greatest) Judge(name, term, *lock.greatest);
+  if (!lock.greatest || term.token > lock.greatest->token) lock.greatest = term;
 }
 
 void HandedTokens::Forget(Timestamp watermark) {

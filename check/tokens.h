@@ -53,7 +53,7 @@ class HandedTokens {
   };
   struct Lock {
     std::vector<Term> terms;
-    std::vector<Term> greatest;  // of those forgotten: the greatest token, and that of another term
+    std::optional<Term> greatest;  // of those forgotten: the one with the greatest token
   };
 
   void Judge(const std::string& name, const Term& a, const Term& b);

@@ -178,6 +178,13 @@ TEST(CheckRows, WhatComesAfterTheWindowIsSaid) {
   EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
 }
 
+TEST(CheckTest, ALineThatCannotBeReadMayBeAnything) {
+  const HistoryVerdict verdict = Judge({kTakes, Says("a", "leads", "02"), "{\"event\":"});
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+  EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("h:3 could not be read"));
+}
+
 TEST(CheckSpans, OverlapsBeyondTheClocksDoubtAreViolatedAndCloserOnesPossible) {
   const auto judge = [](const std::string& b_begins) {
     return Judge({Says("a", "leads", "10"), Says("a", "lost", "20"), Says("b", "leads", b_begins),
@@ -280,6 +287,11 @@ TEST(CheckTokens, AGreaterTokenOfLongAgoIsRemembered) {
   };
   EXPECT_EQ(judge("13"), Finding::kHolds);
   EXPECT_EQ(judge("9"), Finding::kViolated);
+  // By the time of the second one nothing else is left.
+  const auto alone = Judge({Says("a", "answer", "01", Token("9")), Says("a", "rests", "20"),
+                            Says("a", "goes_on", "40"), Says("b", "answer", "50", Token("8"))},
+                           options);
+  EXPECT_EQ(alone[Invariant::kHandedTokenMonotonic].finding, Finding::kViolated);
 }
 
 TEST(CheckTokens, AResourceThatAcceptsALowerTokenIsViolated) {

@@ -211,9 +211,11 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
   Draws draws(recording.seed);
   std::vector<std::string> lines;
   std::map<std::string, Duration> offsets;
+  std::map<std::string, int64_t> rates;  // in ppm
   const Duration most = recording.clock_error;
   for (const auto& [name, process] : processes_) {
     offsets[name] = Nanoseconds(draws.Below(2 * most.ns + 1) - most.ns);
+    rates[name] = draws.Below(2 * recording.drift_ppm + 1) - recording.drift_ppm;
     json line = json::object();
     line["event"] = "process";
     line["id"] = name;
@@ -231,7 +233,10 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     json line = entry.line;
-    for (const auto& [name, at] : entry.times) line[name] = TimeText(at + offsets[entry.of]);
+    for (const auto& [name, at] : entry.times) {
+      const Duration drift = Nanoseconds((at - Instant{}).ns / 1'000'000 * rates[entry.of]);
+      line[name] = TimeText(at + offsets[entry.of] + drift);
+    }
     if (entry.begins) numbers[entry.of] = 0;
     if (!entry.is_row) line["n"] = ++numbers[entry.of];
     const bool is_missing = draws.Below(1'000) < recording.missing_per_mille && last[entry.of] != i;
