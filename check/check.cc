@@ -220,6 +220,11 @@ void Checker::On(const Said& said) {
                    said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt);
   }
   const bool hands = said.statement == Statement::kLeads || said.statement == Statement::kAnswers;
+  if (said.statement == Statement::kAborted || said.statement == Statement::kCalled) {
+    rows_.AddAttempt(said);
+    ++metrics_.calls;
+    --metrics_.statements;
+  }
   if (hands && said.token) handed_.Add(said);
   if (said.statement == Statement::kAccepts && said.token) accepted_.Add(said);
   if (said.statement == Statement::kAnswers) answers_.Add(said);

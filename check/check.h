@@ -64,6 +64,8 @@ class Checker {
   void AddUnread(const Place& place);
   // The same, for another reason.
   void AddMissing(const std::string& because, const std::string& remedy);
+  // What was read of rows in the place of a change stream, by versions of rows, does not show everything.
+  void Add(const Unseen& unseen) { rows_.Add(unseen); }
   // All changes of rows that were committed before `at` have been added.
   void Advance(Timestamp at);
   // What is violated for certain by what has left the window: the first violation of each invariant.

@@ -12,7 +12,8 @@ namespace whorl::cli {
 
 SubCommand AddCheckCommand(CLI::App& root, const GrpcCommands& grpc);
 
-// Judges the files of the request and, unless it is null, a change stream. Returns the exit code.
+// Judges the files of the request and, unless it is null, what is read of a database. Returns the exit
+// code.
 // REQUIRES: the request was found to be in order, by the sub-command.
 int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream);
 

@@ -15,9 +15,9 @@ using check::InvariantFinding;
 
 constexpr int64_t kErrorsShown = 20;
 
-// A change stream gives its records in order: one by itself needs no window.
+// What is read of a database comes in order: by itself it needs no window.
 Duration WindowOf(const CheckRequest& request) {
-  const bool is_ordered = !request.stream.name.empty() && request.files.empty();
+  const bool is_ordered = request.database.IsRead() && request.files.empty();
   return request.window.value_or(is_ordered ? Duration() : check::CheckOptions{}.window);
 }
 
@@ -34,8 +34,13 @@ std::optional<Timestamp> Judgement::Take(Source& source) {
     checker_.Advance(*source.reached());
     return source.reached();
   }
+  if (const std::optional<check::Unseen>& unseen = source.unseen()) checker_.Add(*unseen);
   operations_.clear();
-  Refuse(source.input().Read(source.line(), source.place(), operations_), source);
+  if (source.change()) {
+    operations_.push_back({.place = source.place(), .what = *source.change()});
+  } else {
+    Refuse(source.input().Read(source.line(), source.place(), operations_), source);
+  }
   std::optional<Timestamp> at;
   for (check::Operation& operation : operations_) {
     if (const std::optional<Timestamp> time = check::TimeOf(operation)) at = time;

@@ -610,6 +610,46 @@ TEST(CheckRenewalsTest, AreCountedAndThoseAfterTheLeasesEndAreLate) {
   EXPECT_EQ(verdict.metrics.grants, 1);
 }
 
+// --- what a takeover costs -------------------------------------------------------------------------
+
+// b tries four times to take the lock from a, whose lease ends at 15.
+TEST(CheckCostsTest, CallsSinceTheLastRenewalAreATakeoversCost) {
+  const auto took = [](const std::string& at) {
+    const std::string values = R"({"heartbeat":")" + Second(at) + R"(","token":")" + Second(at) +
+                               R"(","writer":"b","lease_ms":10000,"attempt":"b-1"})";
+    return Change(at, "UPDATE", values, Fence("05", R"("a")"));
+  };
+  const auto attempt = [](const std::string& id, const std::string& at,
+                          const std::string& outcome) {
+    return R"({"event":"call","id":")" + id + R"(","lock":"job","sent":")" + Second(at) +
+           R"(","received":")" + Second(at) + R"(","outcome":")" + outcome + R"("})";
+  };
+  std::vector<std::string> lines = {
+      Change("01", "INSERT", Fence("01", R"("a")"), "{}"),
+      attempt("b", "02", "read"),  // before a renews
+      Call("a", "04.9", "05", "05.1"),
+      Change("05", "UPDATE", Fence("05", R"("a")"), Fence("01", R"("a")")),
+      attempt("b", "07", "read"),
+      attempt("a", "08", "aborted"),  // the owner's own
+      attempt("b", "16", "aborted"),
+      attempt("c", "16.5", "aborted"),
+      took("17")};
+  const auto judge = [&] {
+    return Judge(lines, {.lease = Seconds(10), .clock_error = Milliseconds(10)}, Fenced()).metrics;
+  };
+  // Without the call that took it the rest may be missing, too.
+  EXPECT_EQ(judge().takeovers, 1);
+  EXPECT_TRUE(judge().takeover_costs.empty());
+  lines.push_back(Call("b", "16.9", "17", "17.1"));
+  lines.push_back(attempt("b", "18", "read"));
+  const HistoryMetrics known = judge();
+  ASSERT_EQ(known.takeover_costs.size(), 1U);
+  EXPECT_EQ(known.takeover_costs[0].calls, 4);
+  EXPECT_EQ(known.takeover_costs[0].commits, 1);
+  EXPECT_EQ(known.takeover_costs[0].aborted, 2);
+  EXPECT_EQ(known.calls, 8);
+}
+
 TEST(CheckRenewalsTest, ALineOfOneProlongsABelief) {
   const std::string leads = Says("a", "leads", "01", R"(,"left":"10s")");
   const std::string renewed = Says("a", "renewed", "06", R"(,"left":"10s")");

@@ -102,6 +102,12 @@ TEST_F(ChangeStreamEmulatorTest, RealLocksUnderContentionHoldWhatTheyPromise) {
   EXPECT_GE(read["metrics"]["takeovers"], 2);
   EXPECT_GT(read["metrics"]["row_changes"], 40);
   EXPECT_EQ(read["metrics"]["gaps"], 0);
+  // The versions of the rows tell the same.
+  const Ended versions = Whorl("check --from 5m --protocol fenced_lease --json");
+  EXPECT_EQ(versions.code, 0) << versions.err;
+  const json of_versions = json::parse(versions.out, nullptr, /*allow_exceptions=*/false);
+  EXPECT_EQ(of_versions["metrics"], read["metrics"]);
+  EXPECT_EQ(of_versions["invariants"]["lease_respected"]["verdict"], "holds");
 }
 
 TEST_F(ChangeStreamEmulatorTest, AHistoryThatBreaksThemIsViolated) {
