@@ -19,6 +19,7 @@
 // overlap with.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "check/answers.h"
+#include "check/line_judge.h"
 #include "check/operation.h"
 #include "check/own_tokens.h"
 #include "check/ownership.h"
@@ -94,6 +96,12 @@ class Checker {
   Process& Known(const std::string& name);
   void Learn(Duration offset);
   void MissingLines(const std::string& because, const std::string& remedy);
+  template <typename Do>
+  void ForEachByLines(const Do& act) {
+    for (LineJudge* judge : by_lines_) {
+      if (judge != nullptr) act(*judge);
+    }
+  }
 
   const CheckOptions options_;
   const bool has_tokens_;
@@ -108,6 +116,8 @@ class Checker {
   AcceptedWrites accepted_;
   Answers answers_;
   OwnTokens own_tokens_;
+  // By invariant; null for those that are not judged by lines.
+  std::array<LineJudge*, kCountOf<Invariant>> by_lines_;
   std::multimap<Key, Operation> waiting_;
   uint64_t added_ = 0;
   std::optional<Timestamp> newest_;

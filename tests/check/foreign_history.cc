@@ -175,6 +175,8 @@ void ForeignHistory::On(const sim::TransactionStarted& x, Instant at) {
 void ForeignHistory::On(const sim::TransactionCommitted& x, Instant) {
   const auto found = transactions_.find({x.call.process, x.call.lock, x.call.request});
   if (found == transactions_.end()) return;
+  // The commit may be that of one before, which was given up.
+  if (x.commit < sim::ToTimestamp(found->second.sent)) return;
   found->second.commit = x.commit;
   found->second.step = x.step;
 }

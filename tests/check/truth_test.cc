@@ -66,7 +66,8 @@ void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) 
     Recording drawn = recording;
     drawn.seed = seed;
     const HistoryVerdict verdict = Judge(protocol, world.nodes.front().lease, history.Lines(drawn));
-    EXPECT_TRUE(verdict.problems.empty()) << verdict.problems.front();
+    EXPECT_TRUE(verdict.problems.empty())
+        << protocol.name << " seed " << seed << ": " << verdict.problems.front();
     for (const InvariantFinding& found : verdict.invariants) {
       if (found.finding == Finding::kNotJudged) continue;
       const sim::InvariantResult& in_truth = truth.checks[found.invariant];
