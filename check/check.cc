@@ -340,6 +340,12 @@ std::vector<InvariantFinding> Checker::Certain() const {
   return certain;
 }
 
+std::vector<InvariantFinding> Checker::SoFar() const {
+  std::vector<InvariantFinding> found;
+  for (size_t i = 0; i < kCountOf<Invariant>; ++i) found.push_back(Find(static_cast<Invariant>(i)));
+  return found;
+}
+
 HistoryVerdict Checker::Verdict() {
   for (const auto& [key, operation] : waiting_) Take(operation);
   waiting_.clear();

@@ -72,6 +72,11 @@ class Checker {
   void Advance(Timestamp at);
   // What is violated for certain by what has left the window: the first violation of each invariant.
   std::vector<InvariantFinding> Certain() const;
+  // What has left the window, and was judged.
+  std::vector<InvariantFinding> SoFar() const;
+  const HistoryMetrics& metrics() const { return metrics_; }
+  // What was added so far tells of the past that another checker has judged (landmarks.h), and counted.
+  void GoOn(const HistoryMetrics& counted) { metrics_ = counted; }
   // The verdict on all that was added. Nothing can be added after it.
   HistoryVerdict Verdict();
   // What is known by now of each process and its clock.

@@ -38,6 +38,7 @@ struct InvariantFinding {
   std::string lock;             // of the first violation; empty if it is of none
   std::string text;             // for people: the first violation, or why there is no verdict
   std::string remedy;           // for people: what to record; empty if nothing helps
+  bool lacks_records = false;   // kUnknown, since records are missing; otherwise none would say
   std::optional<Duration> clocks_wanted;  // clocks known to this would have decided the first
 };
 

@@ -164,6 +164,13 @@ std::string Refusal(const CheckRequest& request) {
            "examples)";
   }
   if (std::string wrong = DatabaseRefusal(request.database); !wrong.empty()) return wrong;
+  if (!request.resume_path.empty()) {
+    if (request.database.stream.empty() || !request.files.empty() || request.WantsHistory()) {
+      return "--resume keeps where a check of a change stream was, without files and what is made "
+             "of a whole "
+             "history: --stream NAME";
+    }
+  }
   if (std::ranges::count(request.files, "-") > 1) return "standard input can be read once only";
   if (!request.html_path.empty()) {
     const absl::Status missing = PagesMissing();
@@ -215,7 +222,8 @@ int SayNothing(const CheckRequest& request, const Judgement& judgement) {
 
 }  // namespace
 
-int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream) {
+int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
+             std::optional<Resumed> resumed) {
   const ProtocolInfo* protocol = FindProtocol(request.protocol);
   check::LogPattern pattern;
   if (!ReadPattern(request, pattern)) return kBadInput;
@@ -224,6 +232,7 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream) 
       .format = request.format,
       .pattern = request.pattern.empty() ? nullptr : &pattern};
   Judgement judgement(*protocol, request);
+  if (resumed) judgement.GoOn(*std::move(resumed));
   for (const std::string& path : request.clocks) {
     Source clocks;
     if (!Opens(path, clocks)) return kBadInput;

@@ -67,6 +67,9 @@ void AddDatabase(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
         to.database.every = DurationOf("--every", text, "5s");
       },
       "of versions: read the table at least so often (default: 5s)");
+  app.add_option("--resume", request->resume_path,
+                 "of a stream: go on where the check that wrote FILE was, and keep it up to date")
+      ->type_name("FILE");
   app.add_flag("--follow", database.follow, "go on reading until Ctrl-C");
   app.add_option("--database-role", database.role,
                  "role of fine-grained access control (default: none)")

@@ -41,6 +41,7 @@ struct CheckRequest {
   std::optional<Duration> lease;
   std::optional<Duration> clock_error;
   std::optional<Duration> window;
+  std::string resume_path;  // empty: nothing is kept for another process
   std::string scenario_path;
   std::string html_path;
   bool explain = false;

@@ -1,6 +1,7 @@
 #include "cli/grpc/check_database.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,7 +12,6 @@
 #include "cli/grpc/piece_queue.h"
 #include "cli/lock/options.h"
 #include "cli/output.h"
-#include "protocol/protocols.h"
 #include "real_client/change_stream_client.h"
 #include "real_client/os.h"
 #include "real_client/version_client.h"
@@ -227,12 +227,27 @@ class ReadVersions final : public RecordStream, public VersionObserver {
 };
 
 template <typename Reader>
-int Run(const CheckRequest& request, std::unique_ptr<Reader> reader) {
+int Run(const CheckRequest& request, std::unique_ptr<Reader> reader,
+        std::optional<Resumed> resumed = std::nullopt) {
   if (const Status status = reader->Open(); !status.ok()) {
     Complain(status.message);
     return kBadInput;
   }
-  return RunCheck(request, std::move(reader));
+  return RunCheck(request, std::move(reader), std::move(resumed));
+}
+
+// Where the file says, or from the beginning if there is none yet.
+int GoOn(const CheckRequest& request, const LockRequest& where) {
+  std::optional<Resumed> resumed;
+  if (const absl::Status read = ReadResume(request, resumed); !read.ok()) return End(read);
+  DatabaseRequest asked = request.database;
+  if (resumed && asked.from) {
+    Complain(Cat(sim::Printable(request.resume_path, 1'000),
+                 " says where to go on: leave --from out, or remove the file to begin anew"));
+    return kBadInput;
+  }
+  if (resumed) asked.from = resumed->position;
+  return Run(request, std::make_unique<ReadStream>(asked, where), std::move(resumed));
 }
 
 }  // namespace
@@ -249,6 +264,7 @@ int RunCheckDatabase(const CheckRequest& request) {
     Complain(wrong);
     return kBadInput;
   }
+  if (!request.resume_path.empty()) return GoOn(request, where);
   if (asked.ReadsVersions()) {
     return Run(request, std::make_unique<ReadVersions>(request, where));
   }

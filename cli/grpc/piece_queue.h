@@ -9,7 +9,7 @@
 
 #include "cli/check/record_stream.h"
 #include "cli/interrupt.h"
-#include "protocol/spanner/status.h"
+#include "real_client/options.h"
 
 namespace whorl::cli {
 
