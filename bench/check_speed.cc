@@ -1,10 +1,16 @@
 // How fast recorded histories are judged: 50 locks that 100 processes take in turn. No timed test:
 //   build/bench/whorl_check_speed
+// The same as lines, a hundred in each round, so that the command itself is measured, from a pipe:
+//   build/bench/whorl_check_speed write 100000 |
+//     build/whorl check - --protocol spindle_v2 --lease 100ms --clock-error 100us
 
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <iostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,8 +29,8 @@ std::string At(int64_t ms) {
 }
 
 // Alternately a renewal or takeover of each lock, and what its holder says.
-std::vector<std::string> History(int64_t rounds) {
-  std::vector<std::string> lines;
+template <typename Take>
+void GiveHistory(int64_t rounds, const Take& take) {
   std::vector<std::string> old_values(kLocks, "{}");
   std::vector<std::string> token(kLocks);
   for (int64_t round = 0; round < rounds; ++round) {
@@ -36,18 +42,26 @@ std::vector<std::string> History(int64_t rounds) {
       if (round % kRenewals == 0) token[place] = At(now);
       const std::string values = R"({"heartbeat":")" + At(now) + R"(","token":")" + token[place] +
                                  R"(","writer":")" + process + R"("})";
-      lines.push_back(R"({"commit_timestamp":")" + At(now) + R"(","mod_type":")" +
-                      (round == 0 ? "INSERT" : "UPDATE") + R"(","mods":[{"keys":{"name":")" + name +
-                      R"("},"new_values":)" + values + R"(,"old_values":)" + old_values[place] +
-                      "}]}");
+      take(R"({"commit_timestamp":")" + At(now) + R"(","mod_type":")" +
+           (round == 0 ? "INSERT" : "UPDATE") + R"(","mods":[{"keys":{"name":")" + name +
+           R"("},"new_values":)" + values + R"(,"old_values":)" + old_values[place] + "}]}");
       old_values[place] = values;
       const int64_t term = round % kRenewals;
       const char* event = term == 0 ? "leads" : term == kRenewals - 1 ? "lost" : "beat";
-      lines.push_back(R"({"event":")" + std::string(event) + R"(","id":")" + process +
-                      R"(","lock":")" + name + R"(","time":")" + At(now + 1) + R"("})");
+      take(R"({"event":")" + std::string(event) + R"(","id":")" + process + R"(","lock":")" + name +
+           R"(","time":")" + At(now + 1) + R"("})");
     }
   }
+}
+
+std::vector<std::string> History(int64_t rounds) {
+  std::vector<std::string> lines;
+  GiveHistory(rounds, [&](std::string line) { lines.push_back(std::move(line)); });
   return lines;
+}
+
+void WriteHistory(int64_t rounds) {
+  GiveHistory(rounds, [](const std::string& line) { std::cout << line << '\n'; });
 }
 
 void ReadAndJudge(benchmark::State& state) {
@@ -84,3 +98,14 @@ BENCHMARK(Judge)->Arg(200)->Arg(2'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace whorl::check
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "write") {
+    std::ios::sync_with_stdio(false);
+    whorl::check::WriteHistory(std::atoll(argv[2]));
+    return 0;
+  }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -30,7 +30,9 @@ void Answers::Add(const Said& said) {
                       .has_restarted = who != nullptr && who->has_restarted});
 }
 
-void Answers::Gap(const std::string& process, Timestamp at) { tally_.MissingLines(process, at); }
+void Answers::Gap(const std::string& process, std::optional<Timestamp> /*last*/, Timestamp at) {
+  tally_.MissingLines(process, at);
+}
 
 Answers::Its Answers::IsIts(const Term& term, const Answer& answer) const {
   // A row that was released may name nobody, though it has a token.
@@ -50,22 +52,22 @@ Answers::Its Answers::IsIts(const Term& term, const Answer& answer) const {
 bool Answers::IsBorneOut(const Answer& answer, const Lock& lock) const {
   const Between at = TrueOf(*answer.who, answer.at);
   const Timestamp asked_by = answer.asked ? TrueOf(*answer.who, *answer.asked).latest : at.latest;
-  bool was_visible = false;  // at the time of the answer, some version that it owned
-  const Term* last = nullptr;
-  for (const Term& term : lock.terms) {
-    if (IsIts(term, answer) != Its::kYes) {
-      last = nullptr;
-      continue;
-    }
-    const bool goes_on = last != nullptr && last->to == term.from;
-    if (!goes_on) was_visible = false;
+  const std::vector<Term>& terms = lock.terms;
+  const auto is_visible = [&](const Term& term) {
     // Its own clock is in no doubt about its own calls.
     const bool by_reply = term.granted && term.granted->process == answer.process &&
                           term.granted->received <= answer.at;
-    const bool by_next = term.next && *term.next <= at.earliest;
-    was_visible = was_visible || by_reply || by_next;
-    if (was_visible && (!term.to || asked_by < *term.to)) return true;
-    last = &term;
+    return by_reply || (term.next && *term.next <= at.earliest);
+  };
+  // Terms end in the order of time: those that ended before it was asked are over.
+  auto term =
+      std::ranges::partition_point(terms, [&](const Term& t) { return t.to && *t.to <= asked_by; });
+  for (; term != terms.end() && term->from <= at.latest; ++term) {
+    // Some version that it owned without a break has to have been visible when it answered.
+    for (auto version = term; IsIts(*version, answer) == Its::kYes; --version) {
+      if (is_visible(*version)) return true;
+      if (version == terms.begin() || std::prev(version)->to != version->from) break;
+    }
   }
   return false;
 }
@@ -83,18 +85,23 @@ bool Answers::IsRefuted(const Answer& answer, const Lock& lock) const {
       before != lock.before.end() && *asked <= before->second) {
     return false;
   }
-  return std::ranges::all_of(lock.terms, [&](const Term& term) {
-    if (IsIts(term, answer) == Its::kNo || at.latest < term.from) return true;
-    std::optional<Timestamp> over = term.over;
-    if (term.ended) {
-      const Process* by = processes_.Find(term.ended->process);
-      if (KnowsClock(by)) {
-        const Timestamp replied = TrueOf(*by, term.ended->received).latest;
-        over = over ? std::min(*over, replied) : replied;
-      }
-    }
-    return over && *over < *asked;
-  });
+  // Both begin and end in the order of time.
+  const auto first = std::ranges::partition_point(
+      lock.terms, [&](const Term& term) { return term.over && *term.over < *asked; });
+  const auto last = std::ranges::partition_point(
+      lock.terms, [&](const Term& term) { return term.from <= at.latest; });
+  return first >= last || std::all_of(first, last, [&](const Term& term) {
+           if (IsIts(term, answer) == Its::kNo) return true;
+           std::optional<Timestamp> over = term.over;
+           if (term.ended) {
+             const Process* by = processes_.Find(term.ended->process);
+             if (KnowsClock(by)) {
+               const Timestamp replied = TrueOf(*by, term.ended->received).latest;
+               over = over ? std::min(*over, replied) : replied;
+             }
+           }
+           return over && *over < *asked;
+         });
 }
 
 bool Answers::Take(const Answer& answer, bool is_last) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "check/line_judge.h"
 #include "check/operation.h"
 #include "check/ownership.h"
 #include "check/processes.h"
@@ -19,25 +20,25 @@
 
 namespace whorl::check {
 
-class Answers {
+class Answers final : public LineJudge {
  public:
   Answers(const Processes& processes, const Ownership& ownership)
       : processes_(processes), ownership_(ownership) {}
 
   // REQUIRES: said.statement is kAnswers; statements of one process come in the order of its clock.
   void Add(const Said& said);
-  void Gap(const std::string& process, Timestamp at);
+  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Judges answers that were given before `watermark`, in true time: the changes of rows before it, and
   // for a window after it, were recorded.
   void Settle(Timestamp watermark);
-  void Finish();
+  void Finish() override;
   // No answer that is yet to be judged, or to come, was asked for before it.
   Timestamp Needed(Timestamp watermark) const;
 
-  void Missing(std::string because, std::string remedy) {
+  void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const;
+  InvariantFinding Find() const override;
 
  private:
   struct Answer {

@@ -54,16 +54,29 @@ Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
       work_(Invariant::kSingleWorker, "was at work under", processes_),
       handed_(processes_),
       answers_(processes_, ownership_),
-      own_tokens_(processes_, ownership_) {}
+      own_tokens_(processes_, ownership_) {
+  const auto at = [this](Invariant invariant) -> LineJudge*& {
+    return by_lines_[static_cast<size_t>(invariant)];
+  };
+  by_lines_.fill(nullptr);
+  at(Invariant::kSingleLeaderBelief) = &beliefs_;
+  at(Invariant::kSingleWorker) = &work_;
+  at(Invariant::kHandedTokenMonotonic) = &handed_;
+  at(Invariant::kFencedWritesOrdered) = &accepted_;
+  at(Invariant::kHasLockTruthful) = &answers_;
+  at(Invariant::kNoWorkAfterRelease) = &releases_;
+  at(Invariant::kOneLiveToken) = &own_tokens_;
+}
 
 Process& Checker::Known(const std::string& name) {
-  if (processes_.Find(name) == nullptr && options_.clock_error) {
-    processes_.At(name).clock.Declare(
-        {.least = -*options_.clock_error, .most = *options_.clock_error});
-    processes_.At(name).clock_is_assumed = true;
+  if (Process* known = processes_.Find(name)) return *known;
+  Process& process = processes_.At(name);
+  if (options_.clock_error) {
+    process.clock.Declare({.least = -*options_.clock_error, .most = *options_.clock_error});
+    process.clock_is_assumed = true;
     Learn(*options_.clock_error);
   }
-  return processes_.At(name);
+  return process;
 }
 
 void Checker::Learn(Duration offset) {
@@ -76,13 +89,7 @@ void Checker::Learn(Duration offset) {
 }
 
 void Checker::MissingLines(const std::string& because, const std::string& remedy) {
-  beliefs_.Missing(because, remedy);
-  work_.Missing(because, remedy);
-  handed_.Missing(because, remedy);
-  accepted_.Missing(because, remedy);
-  answers_.Missing(because, remedy);
-  releases_.Missing(because, remedy);
-  own_tokens_.Missing(because, remedy);
+  ForEachByLines([&](LineJudge& judge) { judge.Missing(because, remedy); });
 }
 
 void Checker::AddUnread(const Place& place) {
@@ -138,7 +145,8 @@ void Checker::Add(Operation operation) {
     return;
   }
   newest_ = newest_ ? std::max(*newest_, key.first) : key.first;
-  waiting_.emplace(key, std::move(operation));
+  // Most come in order.
+  waiting_.emplace_hint(waiting_.end(), key, std::move(operation));
   TakeWaiting();
 }
 
@@ -186,13 +194,8 @@ bool Checker::Number(const Said& said) {
     const int64_t expected = process.number.value_or(0) + 1;
     if (*said.number != expected && !is_anew) {
       ++metrics_.gaps;
-      beliefs_.Gap(said.process, process.last_line, said.at);
-      work_.Gap(said.process, process.last_line, said.at);
-      handed_.Gap(said.process, said.at);
-      accepted_.Gap(said.process, said.at);
-      answers_.Gap(said.process, said.at);
-      releases_.Gap(said.process, process.last_line, said.at);
-      own_tokens_.Gap(said.process, process.last_line, said.at);
+      ForEachByLines(
+          [&](LineJudge& judge) { judge.Gap(said.process, process.last_line, said.at); });
     }
     process.number = said.number;
   }
@@ -200,10 +203,8 @@ bool Checker::Number(const Said& said) {
     ++process.starts;
     process.started = said.at;
     process.has_restarted = process.last_line.has_value();
-    beliefs_.Restart(said.process, process.last_line, said.at);
-    work_.Restart(said.process, process.last_line, said.at);
-    releases_.Restart(said.process, process.last_line, said.at);
-    own_tokens_.Restart(said.process, process.last_line, said.at);
+    ForEachByLines(
+        [&](LineJudge& judge) { judge.Restart(said.process, process.last_line, said.at); });
   }
   process.last_line = said.at;
   return true;
@@ -220,6 +221,11 @@ void Checker::On(const Said& said) {
                    said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt);
   }
   const bool hands = said.statement == Statement::kLeads || said.statement == Statement::kAnswers;
+  if (said.statement == Statement::kAborted || said.statement == Statement::kCalled) {
+    rows_.AddAttempt(said);
+    ++metrics_.calls;
+    --metrics_.statements;
+  }
   if (hands && said.token) handed_.Add(said);
   if (said.statement == Statement::kAccepts && said.token) accepted_.Add(said);
   if (said.statement == Statement::kAnswers) answers_.Add(said);
@@ -306,22 +312,10 @@ InvariantFinding Checker::Find(Invariant invariant) const {
     found = rows_.TokenMonotonic();
   } else if (invariant == Invariant::kLeaseRespected) {
     found = rows_.LeaseRespected();
-  } else if (invariant == Invariant::kSingleLeaderBelief) {
-    found = beliefs_.Find();
-  } else if (invariant == Invariant::kSingleWorker) {
-    found = work_.Find();
-  } else if (invariant == Invariant::kHandedTokenMonotonic) {
-    found = handed_.Find();
-  } else if (invariant == Invariant::kFencedWritesOrdered) {
-    found = accepted_.Find();
-  } else if (invariant == Invariant::kOneLiveToken) {
-    found = own_tokens_.Find();
-  } else if (invariant == Invariant::kHasLockTruthful) {
-    found = answers_.Find();
-  } else if (invariant == Invariant::kNoWorkAfterRelease && gives_back_) {
-    found = releases_.Find();
-  } else if (invariant == Invariant::kNoWorkAfterRelease) {
+  } else if (invariant == Invariant::kNoWorkAfterRelease && !gives_back_) {
     found.text = "the protocol gives no lock back";
+  } else if (const LineJudge* judge = by_lines_[static_cast<size_t>(invariant)]) {
+    found = judge->Find();
   } else if (invariant == Invariant::kNoWedge) {
     found.finding = Finding::kUnknown;
     found.text = "no record says when faults were over, and who could have taken the lock";
@@ -346,15 +340,16 @@ std::vector<InvariantFinding> Checker::Certain() const {
   return certain;
 }
 
+std::vector<InvariantFinding> Checker::SoFar() const {
+  std::vector<InvariantFinding> found;
+  for (size_t i = 0; i < kCountOf<Invariant>; ++i) found.push_back(Find(static_cast<Invariant>(i)));
+  return found;
+}
+
 HistoryVerdict Checker::Verdict() {
   for (const auto& [key, operation] : waiting_) Take(operation);
   waiting_.clear();
-  beliefs_.Finish();
-  work_.Finish();
-  handed_.Finish();
-  answers_.Finish();
-  releases_.Finish();
-  own_tokens_.Finish();
+  ForEachByLines([](LineJudge& judge) { judge.Finish(); });
   HistoryVerdict verdict;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
     verdict.invariants.push_back(Find(static_cast<Invariant>(i)));

@@ -19,6 +19,7 @@
 // overlap with.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "check/answers.h"
+#include "check/line_judge.h"
 #include "check/operation.h"
 #include "check/own_tokens.h"
 #include "check/ownership.h"
@@ -64,10 +66,17 @@ class Checker {
   void AddUnread(const Place& place);
   // The same, for another reason.
   void AddMissing(const std::string& because, const std::string& remedy);
+  // What was read of rows in the place of a change stream, by versions of rows, does not show everything.
+  void Add(const Unseen& unseen) { rows_.Add(unseen); }
   // All changes of rows that were committed before `at` have been added.
   void Advance(Timestamp at);
   // What is violated for certain by what has left the window: the first violation of each invariant.
   std::vector<InvariantFinding> Certain() const;
+  // What has left the window, and was judged.
+  std::vector<InvariantFinding> SoFar() const;
+  const HistoryMetrics& metrics() const { return metrics_; }
+  // What was added so far tells of the past that another checker has judged (landmarks.h), and counted.
+  void GoOn(const HistoryMetrics& counted) { metrics_ = counted; }
   // The verdict on all that was added. Nothing can be added after it.
   HistoryVerdict Verdict();
   // What is known by now of each process and its clock.
@@ -92,6 +101,12 @@ class Checker {
   Process& Known(const std::string& name);
   void Learn(Duration offset);
   void MissingLines(const std::string& because, const std::string& remedy);
+  template <typename Do>
+  void ForEachByLines(const Do& act) {
+    for (LineJudge* judge : by_lines_) {
+      if (judge != nullptr) act(*judge);
+    }
+  }
 
   const CheckOptions options_;
   const bool has_tokens_;
@@ -106,6 +121,8 @@ class Checker {
   AcceptedWrites accepted_;
   Answers answers_;
   OwnTokens own_tokens_;
+  // By invariant; null for those that are not judged by lines.
+  std::array<LineJudge*, kCountOf<Invariant>> by_lines_;
   std::multimap<Key, Operation> waiting_;
   uint64_t added_ = 0;
   std::optional<Timestamp> newest_;

@@ -223,6 +223,8 @@ class Sweep {
       case Statement::kStarted:
       case Statement::kAccepts:
       case Statement::kOwns:
+      case Statement::kAborted:
+      case Statement::kCalled:
       case Statement::kOther:
         break;
     }

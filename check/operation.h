@@ -46,6 +46,8 @@ enum class Statement : uint8_t {
   kAnswers,  // it answers its application that it has the lock
   kOwns,     // it takes the token for its own, or none
   kAccepts,  // a resource accepts a write that carries a token
+  kAborted,  // a call of it was aborted by Spanner
+  kCalled,   // a call of it was answered, and committed nothing
   kOther,    // anything else: shows that the process's log goes on
 };
 
@@ -87,6 +89,13 @@ struct Declared {
   std::optional<Duration> clock_most;
   // Times in its lines are shortened, by at most this.
   std::optional<Duration> resolution;
+};
+
+// No version of the lock's row was there at `from`, nor at `to`, and what was in between was not read.
+struct Unseen {
+  std::string lock;
+  Timestamp from;
+  Timestamp to;
 };
 
 struct Operation {

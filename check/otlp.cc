@@ -72,6 +72,7 @@ class SpanReader {
     }
     id_ = id;
     lock_ = AttributeOf(&span, "whorl.lock");
+    outcome_ = AttributeOf(&span, "whorl.outcome");
     const Timestamp start = NanosIn(span, {"startTimeUnixNano", "start_time_unix_nano"});
     const Timestamp end = NanosIn(span, {"endTimeUnixNano", "end_time_unix_nano"});
     if (end < start) throw Wrong{"a span ends before it begins"};
@@ -103,8 +104,17 @@ class SpanReader {
 
   void Lasted(std::string_view event, Timestamp start, Timestamp end) {
     const bool leads = event == "leads";
+    if (event == "call") {
+      // One that committed has a commit timestamp.
+      const bool is_aborted = outcome_ == "aborted";
+      const bool wants = !lock_.empty() && wanted_.Wants(lock_);
+      return Say(!wants       ? Statement::kOther
+                 : is_aborted ? Statement::kAborted
+                              : Statement::kCalled,
+                 lock_, end);
+    }
     if (!lock_.empty() && !leads && !event.empty() && event != "works") {
-      throw Wrong{Cat("\"whorl.event\" is \"works\" or \"leads\", not ", Quoted(event))};
+      throw Wrong{Cat("\"whorl.event\" is \"works\", \"leads\" or \"call\", not ", Quoted(event))};
     }
     if (!lock_.empty() && wanted_.Wants(lock_)) {
       Say(leads ? Statement::kLeads : Statement::kWorks, lock_, start);
@@ -139,6 +149,7 @@ class SpanReader {
   std::vector<Operation>& out_;
   std::string id_;
   std::string lock_;
+  std::string outcome_;
 };
 
 }  // namespace

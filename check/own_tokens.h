@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/line_judge.h"
 #include "check/operation.h"
 #include "check/ownership.h"
 #include "check/processes.h"
@@ -24,7 +25,7 @@
 
 namespace whorl::check {
 
-class OwnTokens {
+class OwnTokens final : public LineJudge {
  public:
   OwnTokens(const Processes& processes, const Ownership& ownership)
       : processes_(processes), ownership_(ownership) {}
@@ -33,18 +34,17 @@ class OwnTokens {
   void Add(const Said& said);
   // The process has none any more.
   void Gone(const std::string& process, Timestamp at);
-  // As in spans.h.
-  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at);
-  void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at);
+  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
+  void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   void Settle(Timestamp watermark);
-  void Finish();
+  void Finish() override;
   // Terms that were over before it are not needed.
   Timestamp Needed(Timestamp watermark) const;
 
-  void Missing(std::string because, std::string remedy) {
+  void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const;
+  InvariantFinding Find() const override;
 
  private:
   struct Span {  // by the process's clock

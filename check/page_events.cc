@@ -114,6 +114,8 @@ class Collector {
         case Statement::kAccepts:
           return PageEventKind::kWriteArrived;
         case Statement::kOwns:
+        case Statement::kAborted:
+        case Statement::kCalled:
         case Statement::kOther:
           break;
       }

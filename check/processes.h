@@ -31,6 +31,10 @@ inline bool KnowsClock(const Process* process) {
 class Processes {
  public:
   Process& At(const std::string& name) { return processes_[name]; }
+  Process* Find(std::string_view name) {
+    const auto found = processes_.find(name);
+    return found == processes_.end() ? nullptr : &found->second;
+  }
   const Process* Find(std::string_view name) const {
     const auto found = processes_.find(name);
     return found == processes_.end() ? nullptr : &found->second;

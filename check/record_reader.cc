@@ -254,6 +254,20 @@ void RecordReader::Line(const Node& line) {
   const std::string_view lock = TextIn(line, "lock", /*required=*/false);
   Declare(line, id, event == "process");
   if (event == "process") return;
+  if (event == "call" && Find(line, "commit") == nullptr) {
+    const std::string_view outcome = TextIn(line, "outcome", /*required=*/false);
+    if (outcome == "committed") throw Wrong{"a call that committed wants \"commit\""};
+    return Add(Said{.process = std::string(id),
+                    .lock = std::string(lock),
+                    .at = TimeIn(line, "received"),
+                    .number = NumberOf(line),
+                    .statement = !wanted_.Wants(lock)   ? Statement::kOther
+                                 : outcome == "aborted" ? Statement::kAborted
+                                                        : Statement::kCalled,
+                    .lapses_in = {},
+                    .asked = {},
+                    .token = {}});
+  }
   if (event == "call") {
     return Add(Called{.process = std::string(id),
                       .lock = std::string(lock),

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/line_judge.h"
 #include "check/operation.h"
 #include "check/ownership.h"
 #include "check/processes.h"
@@ -22,7 +23,7 @@
 
 namespace whorl::check {
 
-class Releases {
+class Releases final : public LineJudge {
  public:
   explicit Releases(const Processes& processes) : processes_(processes) {}
 
@@ -38,17 +39,16 @@ class Releases {
   void Begin(const std::string& process, const std::string& lock, Timestamp at);
   // Empty lock: of all its locks.
   void End(const std::string& process, const std::string& lock, Timestamp at);
-  // As in spans.h.
-  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at);
-  void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at);
+  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
+  void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Judges what can be judged, and forgets work that was over before `watermark`, in true time.
   void Settle(Timestamp watermark);
-  void Finish();
+  void Finish() override;
 
-  void Missing(std::string because, std::string remedy) {
+  void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const;
+  InvariantFinding Find() const override;
 
  private:
   // By the process's clock.

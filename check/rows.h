@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "check/costs.h"
 #include "check/operation.h"
 #include "check/ownership.h"
 #include "check/processes.h"
@@ -44,9 +45,13 @@ class Rows {
 
   // Who committed at that timestamp. REQUIRES: comes before the change itself.
   void Add(const Called& call);
+  // A call about a lock that committed nothing.
+  void AddAttempt(const Said& said);
   void Add(const RowChange& change, HistoryMetrics& metrics);
   // Whether the change is the last one of its row, again.
   bool IsAgain(const RowChange& change) const;
+  // A row that may have been there, for all that is known.
+  void Add(const Unseen& unseen);
   // A change that came too late to be judged in its place.
   void AddLate(const RowChange& change);
 
@@ -91,8 +96,12 @@ class Rows {
   void Removed(const RowChange& change, const Row& row,
                const std::optional<Ownership::Writer>& writer);
   // REQUIRES: the owner renews its lease by the change.
-  static void Renewed(const RowChange& change, const Row& row, HistoryMetrics& metrics);
+  void Renewed(const RowChange& change, const Row& row, HistoryMetrics& metrics);
   void Installed(const RowChange& change, Row& row, Token token, HistoryMetrics& metrics);
+  // A process has the lock that the last one that had it did not give it.
+  void Granted(const RowChange& change, const Row& row, HistoryMetrics& metrics);
+  // The lock as costs know it: a table whose locks have no names is one lock.
+  const std::string& NameOfCosts(const std::string& lock) const;
   std::string OwnerIn(const KnownRow& columns) const;
   bool Renews(const Row& row, const KnownRow& after) const;
 
@@ -104,6 +113,7 @@ class Rows {
   Releases& releases_;
   std::map<std::string, Row, std::less<>> rows_;
   std::vector<Call> calls_;  // of the newest commit timestamp
+  Costs costs_;
   Tally token_monotonic_{Invariant::kTokenMonotonic};
   Tally lease_respected_{Invariant::kLeaseRespected};
 };

@@ -21,13 +21,14 @@
 #include <utility>
 #include <vector>
 
+#include "check/line_judge.h"
 #include "check/operation.h"
 #include "check/processes.h"
 #include "check/tally.h"
 
 namespace whorl::check {
 
-class Spans {
+class Spans final : public LineJudge {
  public:
   // `begins` is for people: "began to believe that it leads".
   Spans(Invariant invariant, std::string_view begins, const Processes& processes)
@@ -38,21 +39,18 @@ class Spans {
              std::optional<Timestamp> lapses = std::nullopt);
   // Empty lock: of all its locks.
   void End(const std::string& process, const std::string& lock, Timestamp at);
-  // Lines of the process are missing between the one at `last` and one at `at`: its spans were certain
-  // until `last` only.
-  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at);
-  // The process started anew at `at`: it ended some time after the line at `last`, and said so nowhere.
-  void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at);
+  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
+  void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Forgets what no span can overlap with that begins at or after `watermark`, in true time.
   void Forget(Timestamp watermark);
   // Every span that is open ends with the process's last line, or later. Durations are added to
   // `overlaps`.
-  void Finish();
+  void Finish() override;
 
-  void Missing(std::string because, std::string remedy) {
+  void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const;
+  InvariantFinding Find() const override;
   // The first violation that is certain by now, open spans included; judges nothing for good.
   std::optional<InvariantFinding> Certain() const;
   const std::vector<Duration>& overlaps() const { return overlaps_; }

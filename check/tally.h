@@ -64,6 +64,7 @@ class Tally {
       found.finding = Finding::kUnknown;
       found.text = missing_;
       found.remedy = remedy_;
+      found.lacks_records = true;
     } else if (!judged_) {
       found.finding = Finding::kUnknown;
       found.text = nothing_said;

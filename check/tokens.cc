@@ -1,6 +1,8 @@
 #include "check/tokens.h"
 
 #include <algorithm>
+#include <ranges>
+#include <utility>
 
 #include "sim/scenario/error_text.h"
 
@@ -9,7 +11,59 @@ namespace {
 
 using sim::Cat;
 
+constexpr Timestamp kNoTime = Timestamp::Max();
+
 }  // namespace
+
+// Of the terms of a lock, when the first of those with greater tokens may have begun, and when the last of
+// those with lesser ones may have ended. So most terms need not be compared one by one.
+class HandedTokens::Order {
+ public:
+  explicit Order(const Lock& lock) {
+    for (const Term& term : lock.terms) Add(term);
+    if (lock.greatest) Add(*lock.greatest);
+    std::ranges::sort(places_, {}, &Place::token);
+    Timestamp last = Timestamp::Min();
+    for (Place& place : places_) {
+      place.lesser_until = last;
+      last = std::max(last, place.until);
+    }
+    Timestamp first = kNoTime;
+    for (Place& place : std::views::reverse(places_)) {
+      place.greater_from = first;
+      first = std::min(first, place.from);
+    }
+  }
+
+  // Whether the term may have handed its token out at the same time as one with a token as great, or on
+  // the wrong side of another one.
+  bool IsInDoubt(const Term& term) const {
+    const auto same = std::ranges::equal_range(places_, term.token, {}, &Place::token);
+    if (same.size() != 1) return true;
+    const Place& place = same.front();
+    return place.greater_from <= place.until || place.from <= place.lesser_until;
+  }
+
+ private:
+  struct Place {
+    uint64_t token = 0;
+    Timestamp from;
+    Timestamp until;
+    Timestamp greater_from;
+    Timestamp lesser_until;
+  };
+  void Add(const Term& term) {
+    const bool is_known = KnowsClock(term.who);
+    places_.push_back(
+        {.token = term.token,
+         .from = is_known ? term.who->clock.TrueTime(term.first).earliest : Timestamp::Min(),
+         .until = is_known ? term.who->clock.TrueTime(term.last).latest : kNoTime,
+         .greater_from = {},
+         .lesser_until = {}});
+  }
+
+  std::vector<Place> places_;
+};
 
 void HandedTokens::Add(const Said& said) {
   tally_.Judged();
@@ -21,15 +75,17 @@ void HandedTokens::Add(const Said& said) {
                      .first = said.at,
                      .last = said.at};
   std::vector<Term>& terms = locks_[said.lock].terms;
-  const auto known = std::ranges::find_if(terms, [&](const Term& t) { return t.IsSame(term); });
-  if (known == terms.end()) {
+  const auto known =
+      std::find_if(terms.rbegin(), terms.rend(), [&](const Term& t) { return t.IsSame(term); });
+  if (known == terms.rend()) {
     terms.push_back(term);
   } else {
     known->last = said.at;
   }
 }
 
-void HandedTokens::Gap(const std::string& process, Timestamp at) {
+void HandedTokens::Gap(const std::string& process, std::optional<Timestamp> /*last*/,
+                       Timestamp at) {
   tally_.MissingLines(process, at);
 }
 
@@ -60,26 +116,30 @@ void HandedTokens::Judge(const std::string& name, const Term& a, const Term& b) 
   });
 }
 
-void HandedTokens::Fold(const std::string& name, Lock& lock, size_t index) {
-  const Term term = lock.terms[index];
-  lock.terms.erase(lock.terms.begin() + static_cast<std::ptrdiff_t>(index));
-  for (const Term& other : lock.terms) Judge(name, term, other);
-  for (const Term& other : lock.greatest) Judge(name, term, other);
-  std::vector<Term>& greatest = lock.greatest;
-  std::erase_if(greatest, [&](const Term& other) { return other.IsSame(term); });
-  greatest.push_back(term);
-  std::ranges::sort(greatest, std::greater<>(), &Term::token);
-  constexpr size_t kKept = 2;
-  if (greatest.size() > kKept) greatest.resize(kKept);
+void HandedTokens::Fold(const std::string& name, Lock& lock, const Term& term,
+                        std::span<const Term> others, const Order& order) {
+  if (order.IsInDoubt(term)) {
+    for (const Term& other : others) Judge(name, term, other);
+    for (const Term& other : lock.terms) Judge(name, term, other);
+    if (lock.greatest) Judge(name, term, *lock.greatest);
+  }
+  if (!lock.greatest || term.token > lock.greatest->token) lock.greatest = term;
 }
 
 void HandedTokens::Forget(Timestamp watermark) {
+  const auto is_over = [&](const Term& term) {
+    return (KnowsClock(term.who) ? term.who->clock.TrueTime(term.last).latest : term.last) <
+           watermark;
+  };
   for (auto& [name, lock] : locks_) {
-    for (size_t i = lock.terms.size(); i-- > 0;) {
-      const Term& term = lock.terms[i];
-      const Timestamp last =
-          KnowsClock(term.who) ? term.who->clock.TrueTime(term.last).latest : term.last;
-      if (last < watermark) Fold(name, lock, i);
+    if (std::ranges::none_of(lock.terms, is_over)) continue;
+    const Order order(lock);
+    std::vector<Term> over;
+    std::vector<Term> kept;
+    for (Term& term : lock.terms) (is_over(term) ? over : kept).push_back(std::move(term));
+    lock.terms = std::move(kept);
+    for (size_t i = 0; i < over.size(); ++i) {
+      Fold(name, lock, over[i], std::span(over).subspan(i + 1), order);
     }
   }
 }
@@ -103,7 +163,8 @@ void AcceptedWrites::Add(const Said& said) {
   place->second = std::max(place->second, *said.token);
 }
 
-void AcceptedWrites::Gap(const std::string& process, Timestamp at) {
+void AcceptedWrites::Gap(const std::string& process, std::optional<Timestamp> /*last*/,
+                         Timestamp at) {
   tally_.MissingLines(process, at);
 }
 

@@ -10,32 +10,34 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "check/line_judge.h"
 #include "check/operation.h"
 #include "check/processes.h"
 #include "check/tally.h"
 
 namespace whorl::check {
 
-class HandedTokens {
+class HandedTokens final : public LineJudge {
  public:
   explicit HandedTokens(const Processes& processes) : processes_(processes) {}
 
   // REQUIRES: said.token; statements of one process come in the order of its clock.
   void Add(const Said& said);
-  void Gap(const std::string& process, Timestamp at);
+  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Forgets terms that handed out nothing at or after `watermark`, in true time, but for the greatest.
   void Forget(Timestamp watermark);
-  void Finish();
+  void Finish() override;
 
-  void Missing(std::string because, std::string remedy) {
+  void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const;
+  InvariantFinding Find() const override;
 
  private:
   struct Term {
@@ -48,16 +50,19 @@ class HandedTokens {
     Timestamp last;
 
     bool IsSame(const Term& other) const {
-      return process == other.process && start == other.start && token == other.token;
+      return token == other.token && start == other.start && process == other.process;
     }
   };
   struct Lock {
     std::vector<Term> terms;
-    std::vector<Term> greatest;  // of those forgotten: the greatest token, and that of another term
+    std::optional<Term> greatest;  // of those forgotten: the one with the greatest token
   };
 
   void Judge(const std::string& name, const Term& a, const Term& b);
-  void Fold(const std::string& name, Lock& lock, size_t index);
+  class Order;
+  // A term that is over, against the others that are, and those that are not.
+  void Fold(const std::string& name, Lock& lock, const Term& term, std::span<const Term> others,
+            const Order& order);
 
   const Processes& processes_;
   Tally tally_{Invariant::kHandedTokenMonotonic};
@@ -65,15 +70,15 @@ class HandedTokens {
 };
 
 // The lines of a resource come in its order, so no clock is in doubt.
-class AcceptedWrites {
+class AcceptedWrites final : public LineJudge {
  public:
   // REQUIRES: said.token; said.process is the resource.
   void Add(const Said& said);
-  void Gap(const std::string& process, Timestamp at);
-  void Missing(std::string because, std::string remedy) {
+  void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
+  void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const;
+  InvariantFinding Find() const override;
 
  private:
   Tally tally_{Invariant::kFencedWritesOrdered};

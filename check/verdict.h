@@ -38,7 +38,15 @@ struct InvariantFinding {
   std::string lock;             // of the first violation; empty if it is of none
   std::string text;             // for people: the first violation, or why there is no verdict
   std::string remedy;           // for people: what to record; empty if nothing helps
+  bool lacks_records = false;   // kUnknown, since records are missing; otherwise none would say
   std::optional<Duration> clocks_wanted;  // clocks known to this would have decided the first
+};
+
+// Of what was logged.
+struct TakeoverCost {
+  int64_t calls = 0;
+  int64_t commits = 0;  // of them, those that committed
+  int64_t aborted = 0;  // and those that Spanner aborted
 };
 
 // Durations in true time. Those of beliefs are at least, by what the clocks allow.
@@ -46,8 +54,9 @@ struct HistoryMetrics {
   int64_t row_changes = 0;
   int64_t statements = 0;  // of processes
   int64_t calls = 0;
-  int64_t grants = 0;     // tokens installed, renewals left out
-  int64_t takeovers = 0;  // grants to another process than the last owner
+  int64_t grants = 0;                        // tokens installed, renewals left out
+  int64_t takeovers = 0;                     // grants to another process than the last owner
+  std::vector<TakeoverCost> takeover_costs;  // of those takeovers of which the call was logged
   std::vector<Duration>
       without_holder;  // from the end of each lease that ran out to the next grant
   std::vector<Duration> belief_overlaps;

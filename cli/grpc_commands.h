@@ -4,7 +4,7 @@
 //   whorl lock|serve|proxy|conform ...   whorl-grpc, whatever the arguments are
 //   whorl replay ... --on SPANNER        whorl-grpc; without --on, whorl itself
 //   whorl bench takeover ... --on S.     likewise
-//   whorl check ... --stream NAME        likewise
+//   whorl check ... --database NAME      likewise, and with --stream
 //
 // A sub-command that always speaks gRPC has a row in kGrpcSubCommands; only whorl-grpc declares its
 // options. A sub-command that speaks gRPC only with some option has all of its options in both
@@ -29,7 +29,7 @@ struct GrpcCommands {
   std::function<int()> conform;
   std::function<int(const ReplayRequest&)> replay_on;      // REQUIRES: request.on
   std::function<int(const TakeoverRequest&)> takeover_on;  // REQUIRES: request.on
-  std::function<int(const CheckRequest&)> check_stream;    // REQUIRES: request.stream.name
+  std::function<int(const CheckRequest&)> check_database;  // REQUIRES: request.database.IsRead()
 };
 
 struct GrpcSubCommand {

@@ -50,8 +50,8 @@ GrpcCommands HandedOver(int argc, char** argv) {
     BecomeGrpcProgram("--on", argv);
     return static_cast<int>(kCannotRun);
   };
-  const auto stream = [argv](const auto& /*request*/) {
-    BecomeGrpcProgram("--stream", argv);
+  const auto database = [argv](const auto& /*request*/) {
+    BecomeGrpcProgram("whorl check --database", argv);
     return static_cast<int>(kCannotRun);
   };
   const auto lock = [argc, argv] {
@@ -68,7 +68,7 @@ GrpcCommands HandedOver(int argc, char** argv) {
           .conform = other,
           .replay_on = on,
           .takeover_on = on,
-          .check_stream = stream};
+          .check_database = database};
 }
 
 }  // namespace whorl::cli

@@ -141,24 +141,36 @@ void Print(const CheckRequest& request, const ProtocolInfo& protocol, const Judg
   if (reproduction && written.ok()) PrintReproduction(request.scenario_path, *reproduction);
 }
 
-std::string StreamRefusal(const StreamRequest& stream) {
-  const bool wants_stream = !stream.database.empty() || !stream.database_role.empty() ||
-                            !stream.endpoint.empty() || !stream.credentials_file.empty() ||
-                            !stream.ca_file.empty() || stream.from || stream.to || stream.follow;
-  if (stream.name.empty()) {
-    return wants_stream ? "which change stream is to be read? --stream NAME" : std::string();
+std::string DatabaseRefusal(const DatabaseRequest& database) {
+  if (database.follow && database.stream.empty()) {
+    return "--follow goes on with a change stream: which one? --stream NAME";
   }
-  if (stream.follow && stream.to) return "--follow has no end, and --to says one";
-  if (stream.from && stream.to && *stream.from > *stream.to) return "--from is later than --to";
+  if (database.every && !database.stream.empty()) {
+    return "--every says how often the table is read, and a change stream has all that happened";
+  }
+  if (database.every && *database.every < Milliseconds(1))
+    return "--every is a millisecond or more";
+  if (database.follow && database.to) return "--follow has no end, and --to says one";
+  if (database.from && database.to && *database.from > *database.to) {
+    return "--from is later than --to";
+  }
   return {};
 }
 
 // What is wrong with the request, before anything is read; empty if nothing is.
 std::string Refusal(const CheckRequest& request) {
-  if (request.files.empty() && request.stream.name.empty()) {
-    return "check wants the files of a history, -, or --stream (whorl check --help has examples)";
+  if (request.files.empty() && !request.database.IsRead()) {
+    return "check wants the files of a history, -, --stream or --database (whorl check --help has "
+           "examples)";
   }
-  if (std::string wrong = StreamRefusal(request.stream); !wrong.empty()) return wrong;
+  if (std::string wrong = DatabaseRefusal(request.database); !wrong.empty()) return wrong;
+  if (!request.resume_path.empty()) {
+    if (request.database.stream.empty() || !request.files.empty() || request.WantsHistory()) {
+      return "--resume keeps where a check of a change stream was, without files and what is made "
+             "of a whole "
+             "history: --stream NAME";
+    }
+  }
   if (std::ranges::count(request.files, "-") > 1) return "standard input can be read once only";
   if (!request.html_path.empty()) {
     const absl::Status missing = PagesMissing();
@@ -175,18 +187,18 @@ std::string Refusal(const CheckRequest& request) {
 }
 
 int Check(const CheckRequest& request,
-          const std::function<int(const CheckRequest&)>& check_stream) {
+          const std::function<int(const CheckRequest&)>& check_database) {
   if (ChooseProtocol(request) == nullptr) return kBadInput;
   if (const std::string wrong = Refusal(request); !wrong.empty()) {
     Complain(wrong);
     return kBadInput;
   }
-  return request.stream.name.empty() ? RunCheck(request, nullptr) : check_stream(request);
+  return request.database.IsRead() ? check_database(request) : RunCheck(request, nullptr);
 }
 
 // A change stream may watch other tables, too.
 std::string TableOf(const CheckRequest& request, const ProtocolInfo& protocol) {
-  const bool is_said = !request.table.empty() || request.stream.name.empty();
+  const bool is_said = !request.table.empty() || request.database.stream.empty();
   return is_said ? request.table : std::string(protocol.table);
 }
 
@@ -196,17 +208,22 @@ int SayNothing(const CheckRequest& request, const Judgement& judgement) {
     return judgement.failure().code() == absl::StatusCode::kInvalidArgument ? kBadInput
                                                                             : kCannotRun;
   }
-  Complain(request.stream.name.empty()
-               ? "there is no record of a history in what was read"
-               : Cat("change stream ", request.stream.name,
-                     " has no change of the lock table in "
-                     "that time: does it watch the table, and was the time long enough?"));
+  const DatabaseRequest& database = request.database;
+  Complain(
+      !database.IsRead() ? "there is no record of a history in what was read"
+      : database.ReadsVersions()
+          ? "no row of the lock table changed in that time: is it the table (--table), and was the "
+            "time long enough (--from)?"
+          : Cat("change stream ", database.stream,
+                " has no change of the lock table in "
+                "that time: does it watch the table, and was the time long enough?"));
   return kBadInput;
 }
 
 }  // namespace
 
-int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream) {
+int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
+             std::optional<Resumed> resumed) {
   const ProtocolInfo* protocol = FindProtocol(request.protocol);
   check::LogPattern pattern;
   if (!ReadPattern(request, pattern)) return kBadInput;
@@ -215,6 +232,7 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream) 
       .format = request.format,
       .pattern = request.pattern.empty() ? nullptr : &pattern};
   Judgement judgement(*protocol, request);
+  if (resumed) judgement.GoOn(*std::move(resumed));
   for (const std::string& path : request.clocks) {
     Source clocks;
     if (!Opens(path, clocks)) return kBadInput;
@@ -237,7 +255,11 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream) 
   ReadAll(sources, judgement, /*tells=*/!request.json);
   ComplainOfMore(judgement);
   if (judgement.added() == 0) return SayNothing(request, judgement);
-  const HistoryVerdict verdict = judgement.Verdict();
+  HistoryVerdict verdict = judgement.Verdict();
+  if (request.database.ReadsVersions()) {
+    verdict.assumptions.emplace_back(
+        "a row that reads the same at two times was not changed in between");
+  }
   for (const std::string& problem : verdict.problems) Complain(problem);
   const std::optional<Products> products = Make(request, *protocol, judgement, verdict);
   if (!products) return kBadInput;
@@ -256,10 +278,9 @@ SubCommand AddCheckCommand(CLI::App& root, const GrpcCommands& grpc) {
   CLI::App* app =
       root.add_subcommand("check", "Judge what happened: a history that others recorded");
   const auto request = std::make_shared<CheckRequest>();
-  return {
-      .app = app,
-      .run = [request, read_stream = grpc.check_stream] { return Check(*request, read_stream); },
-      .make_options = [app, request] { AddCheckOptions(*app, request); }};
+  return {.app = app,
+          .run = [request, read = grpc.check_database] { return Check(*request, read); },
+          .make_options = [app, request] { AddCheckOptions(*app, request); }};
 }
 
 }  // namespace whorl::cli

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "cli/check/record_stream.h"
 #include "cli/check/request.h"
+#include "cli/check/resume.h"
 #include "cli/grpc_commands.h"
 #include "cli/sub_command.h"
 
@@ -12,8 +14,10 @@ namespace whorl::cli {
 
 SubCommand AddCheckCommand(CLI::App& root, const GrpcCommands& grpc);
 
-// Judges the files of the request and, unless it is null, a change stream. Returns the exit code.
+// Judges the files of the request and, unless it is null, what is read of a database. Returns the exit
+// code.
 // REQUIRES: the request was found to be in order, by the sub-command.
-int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream);
+int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
+             std::optional<Resumed> resumed = std::nullopt);
 
 }  // namespace whorl::cli

@@ -15,9 +15,9 @@ using check::InvariantFinding;
 
 constexpr int64_t kErrorsShown = 20;
 
-// A change stream gives its records in order: one by itself needs no window.
+// What is read of a database comes in order: by itself it needs no window.
 Duration WindowOf(const CheckRequest& request) {
-  const bool is_ordered = !request.stream.name.empty() && request.files.empty();
+  const bool is_ordered = request.database.IsRead() && request.files.empty();
   return request.window.value_or(is_ordered ? Duration() : check::CheckOptions{}.window);
 }
 
@@ -27,20 +27,60 @@ Judgement::Judgement(const ProtocolInfo& protocol, const CheckRequest& request)
     : keeps_all_(request.WantsHistory()),
       checker_(protocol, {.lease = request.lease,
                           .clock_error = request.clock_error,
-                          .window = WindowOf(request)}) {}
+                          .window = WindowOf(request)}) {
+  if (!request.resume_path.empty()) resume_.emplace(request, protocol);
+}
+
+void Judgement::GoOn(Resumed resumed) {
+  for (check::Operation& operation : resumed.changes) {
+    resume_->Add(std::get<check::RowChange>(operation.what));
+    checker_.Add(std::move(operation));
+  }
+  added_ += static_cast<int64_t>(resumed.changes.size());
+  checker_.Advance(resumed.position);
+  checker_.GoOn(resumed.metrics);
+  before_ = std::move(resumed.findings);
+  for (const InvariantFinding& found : before_) {
+    if (found.finding == check::Finding::kViolated) told_.insert(found.invariant);
+  }
+}
+
+check::HistoryVerdict Judgement::Verdict() {
+  if (resume_) Keep(resume_->End(checker_, before_));
+  check::HistoryVerdict verdict = checker_.Verdict();
+  for (const InvariantFinding& found : before_) {
+    InvariantFinding& now = verdict.invariants[static_cast<size_t>(found.invariant)];
+    now = WorseOf(found, now);
+  }
+  return verdict;
+}
+
+void Judgement::Keep(const absl::Status& kept) {
+  if (kept.ok() || !failure_.ok()) return;
+  Complain(std::string(kept.message()));
+  failure_ = kept;
+}
 
 std::optional<Timestamp> Judgement::Take(Source& source) {
   if (source.reached()) {
     checker_.Advance(*source.reached());
+    if (resume_) Keep(resume_->Reached(*source.reached(), checker_, before_));
     return source.reached();
   }
+  if (const std::optional<check::Unseen>& unseen = source.unseen()) checker_.Add(*unseen);
   operations_.clear();
-  Refuse(source.input().Read(source.line(), source.place(), operations_), source);
+  if (source.change()) {
+    operations_.push_back({.place = source.place(), .what = *source.change()});
+  } else {
+    Refuse(source.input().Read(source.line(), source.place(), operations_), source);
+  }
   std::optional<Timestamp> at;
   for (check::Operation& operation : operations_) {
     if (const std::optional<Timestamp> time = check::TimeOf(operation)) at = time;
     ++added_;
     if (keeps_all_) history_.Add(operation);
+    const auto* change = std::get_if<check::RowChange>(&operation.what);
+    if (resume_ && change != nullptr) resume_->Add(*change);
     checker_.Add(std::move(operation));
   }
   return at;

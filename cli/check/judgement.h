@@ -11,6 +11,7 @@
 #include "check/check.h"
 #include "check/history.h"
 #include "cli/check/request.h"
+#include "cli/check/resume.h"
 #include "cli/check/source.h"
 
 namespace whorl::cli {
@@ -24,20 +25,26 @@ class Judgement {
   void End(Source& source);
   // What is violated for certain, and was not so when this was called last.
   std::vector<check::InvariantFinding> News();
-  check::HistoryVerdict Verdict() { return checker_.Verdict(); }
+  // Goes on where another process was.
+  void GoOn(Resumed resumed);
+  check::HistoryVerdict Verdict();
   const check::Processes& processes() const { return checker_.processes(); }
   // Empty unless the request wants more than a verdict.
   const check::History& history() const { return history_; }
   int64_t errors() const { return errors_; }
-  // Why a change stream could not be read to its end; OK if it could.
+  // Why what is read of a database could not be read to its end, or the file of --resume not be written; OK if
+  // they could.
   const absl::Status& failure() const { return failure_; }
   int64_t added() const { return added_; }
 
  private:
   void Refuse(const std::string& wrong, const Source& source);
   void EndStream(const RecordStream& stream);
+  void Keep(const absl::Status& kept);
 
   const bool keeps_all_;
+  std::optional<ResumeWriter> resume_;
+  std::vector<check::InvariantFinding> before_;  // what an earlier process has found
   check::History history_;
   check::Checker checker_;
   std::vector<check::Operation> operations_;

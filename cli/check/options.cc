@@ -18,6 +18,7 @@ constexpr std::string_view kCheckFooter = R"(Examples:
   whorl check examples/check/*.jsonl --protocol spindle_v2 --html night.html --explain
   whorl check examples/check/*.jsonl --protocol spindle_v2 --scenario night.json
   whorl check --stream fenced_locks_changes --from 12h --protocol fenced_lease
+  whorl check --database projects/p/instances/i/databases/d --from 30m --protocol fenced_lease
 
 Files have data change records of a change stream on the lock table, and what processes log
 (docs/CHECKING.md has the schema, and what to log at least): JSON, CSV, OpenTelemetry spans in OTLP's JSON,
@@ -25,6 +26,8 @@ Jepsen's histories (EDN, JSON), or with --pattern any log; gzip and zstd are unp
 time. From standard input a violation is told as soon as it is certain; Ctrl-C ends the input.
 --stream reads the change stream itself, beside files or without (whorl lock init --stream makes one), from
 the oldest record that it has until now, or --follow: on, and a violation is told as soon as it is certain.
+--database without it reads the versions that the table's rows had, by stale reads: of the last hour, unless the
+database keeps them for longer (version_retention_period). It says what they cannot show.
 SPANNER_EMULATOR_HOST names an emulator; credentials are Google's Application Default.
 Each invariant holds, is violated, is possibly violated (what would decide it is said), or is unknown.
 Exit codes: 0 nothing was violated for certain; 1 something was; 2 bad input (a line that cannot be read, a
@@ -40,33 +43,45 @@ Timestamp PastOf(std::string_view option, const std::string& text) {
          DurationOf(option, text, "a time such as 2026-11-24T02:00:00Z, or 12h for so long ago");
 }
 
-void AddStream(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
-  StreamRequest& stream = request->stream;
-  app.add_option("--database", stream.database,
-                 "read a change stream of projects/P/instances/I/databases/D (default: "
-                 "$WHORL_DATABASE)")
+void AddDatabase(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
+  DatabaseRequest& database = request->database;
+  app.add_option(
+         "--database", database.name,
+         "read projects/P/instances/I/databases/D: without --stream, the versions that the lock "
+         "table's rows had (default, with another option of these: $WHORL_DATABASE)")
       ->type_name("NAME");
-  app.add_option("--stream", stream.name, "the change stream that is read")->type_name("NAME");
+  app.add_option("--stream", database.stream, "the change stream that is read")->type_name("NAME");
   AddText(
       app, "--from", "TIME", request,
-      [](const std::string& text, CheckRequest& to) { to.stream.from = PastOf("--from", text); },
-      "since when: a time, or 12h for so long ago (default: the oldest record that it has)");
+      [](const std::string& text, CheckRequest& to) { to.database.from = PastOf("--from", text); },
+      "since when: a time, or 12h for so long ago (default: the oldest record that the stream has, "
+      "or an "
+      "hour ago)");
   AddText(
       app, "--to", "TIME", request,
-      [](const std::string& text, CheckRequest& to) { to.stream.to = PastOf("--to", text); },
+      [](const std::string& text, CheckRequest& to) { to.database.to = PastOf("--to", text); },
       "until when, likewise (default: now)");
-  app.add_flag("--follow", stream.follow, "go on reading until Ctrl-C");
-  app.add_option("--database-role", stream.database_role,
+  AddText(
+      app, "--every", "TIME", request,
+      [](const std::string& text, CheckRequest& to) {
+        to.database.every = DurationOf("--every", text, "5s");
+      },
+      "of versions: read the table at least so often (default: 5s)");
+  app.add_option("--resume", request->resume_path,
+                 "of a stream: go on where the check that wrote FILE was, and keep it up to date")
+      ->type_name("FILE");
+  app.add_flag("--follow", database.follow, "go on reading until Ctrl-C");
+  app.add_option("--database-role", database.role,
                  "role of fine-grained access control (default: none)")
       ->type_name("ROLE");
-  app.add_option("--endpoint", stream.endpoint,
+  app.add_option("--endpoint", database.endpoint,
                  "Spanner's address (default: $SPANNER_EMULATOR_HOST, else "
                  "spanner.googleapis.com:443)")
       ->type_name("HOST:PORT");
-  app.add_option("--credentials", stream.credentials_file,
+  app.add_option("--credentials", database.credentials_file,
                  "JSON file of credentials (default: Application Default Credentials)")
       ->type_name("FILE");
-  app.add_option("--ca", stream.ca_file,
+  app.add_option("--ca", database.ca_file,
                  "PEM file of the certificates to trust (default: the system's)")
       ->type_name("FILE");
 }
@@ -112,7 +127,7 @@ void AddCheckOptions(CLI::App& app, const std::shared_ptr<CheckRequest>& request
         to.window = DurationOf("--window", text, "60s");
       },
       "how much later a record may come than one of a later time (default: 60s)");
-  AddStream(app, request);
+  AddDatabase(app, request);
   app.add_option("--scenario", request->scenario_path,
                  "write what happened as a scenario, replay it and compare")
       ->type_name("FILE");

@@ -36,6 +36,31 @@ std::string Numbers(const std::vector<Duration>& durations) {
              FormatDuration({*all.p90.value}), ", longest ", FormatDuration({*all.max}), ")");
 }
 
+// One of the counts of each takeover.
+sim::Distribution DistributionOf(const std::vector<check::TakeoverCost>& costs,
+                                 int64_t check::TakeoverCost::* count) {
+  std::vector<int64_t> counts;
+  for (const check::TakeoverCost& cost : costs) counts.push_back(cost.*count);
+  return sim::DistributionOf(std::move(counts), /*missing=*/0);
+}
+
+std::string CostText(const check::HistoryMetrics& metrics) {
+  if (metrics.takeovers == 0) return "none";
+  const std::vector<check::TakeoverCost>& costs = metrics.takeover_costs;
+  if (costs.empty()) {
+    return "unknown; to know: log each \"call\" about a lock, and its outcome";
+  }
+  const auto numbers = [&](int64_t check::TakeoverCost::* count) {
+    const sim::Distribution all = DistributionOf(costs, count);
+    return Cat(std::to_string(*all.p50.value), " (90 % ", std::to_string(*all.p90.value), ", most ",
+               std::to_string(*all.max), ")");
+  };
+  return Cat("calls ", numbers(&check::TakeoverCost::calls), ", commits ",
+             numbers(&check::TakeoverCost::commits), ", aborted ",
+             numbers(&check::TakeoverCost::aborted), "; known of ", std::to_string(costs.size()),
+             " of ", std::to_string(metrics.takeovers));
+}
+
 std::string Explained(const InvariantFinding& found) {
   std::string text = found.text;
   if (found.finding == Finding::kViolated && found.violations > 1) {
@@ -73,6 +98,7 @@ void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol) {
             << metrics.duplicates << ", gaps " << metrics.gaps << ", too late " << metrics.late
             << '\n'
             << "grants " << metrics.grants << ", takeovers " << metrics.takeovers << '\n'
+            << "cost of a takeover, as logged: " << CostText(metrics) << '\n'
             << "time without a lease: " << Numbers(metrics.without_holder) << '\n'
             << "renewals " << metrics.renewals
             << ", after the lease's end: " << Numbers(metrics.late_renewals) << '\n'
@@ -96,6 +122,22 @@ Json DurationsJson(const std::vector<Duration>& durations) {
   return json;
 }
 
+Json CostsJson(const std::vector<check::TakeoverCost>& costs) {
+  Json json = {{"count", costs.size()}};
+  if (costs.empty()) return json;
+  const auto add = [&](const char* name, int64_t check::TakeoverCost::* count) {
+    const sim::Distribution all = DistributionOf(costs, count);
+    json[name] = {{"p50", *all.p50.value},
+                  {"p90", *all.p90.value},
+                  {"p99", *all.p99.value},
+                  {"max", *all.max}};
+  };
+  add("calls", &check::TakeoverCost::calls);
+  add("commits", &check::TakeoverCost::commits);
+  add("aborted", &check::TakeoverCost::aborted);
+  return json;
+}
+
 }  // namespace
 
 Json VerdictDocument(const HistoryVerdict& verdict, const CheckRequest& request, int64_t errors) {
@@ -107,6 +149,7 @@ Json VerdictDocument(const HistoryVerdict& verdict, const CheckRequest& request,
   json["metrics"]["late_renewals"] = DurationsJson(metrics.late_renewals);
   json["metrics"]["belief_overlaps"] = DurationsJson(metrics.belief_overlaps);
   json["metrics"]["work_overlaps"] = DurationsJson(metrics.work_overlaps);
+  json["metrics"]["takeover_costs"] = CostsJson(metrics.takeover_costs);
   json["unread"] = errors;
   return json;
 }

@@ -1,4 +1,5 @@
-// A change stream as an input of `whorl check`: read by the program whorl-grpc (cli/grpc/).
+// What is read of a database as an input of `whorl check`: a change stream, or versions of rows. The program
+// whorl-grpc reads it (cli/grpc/).
 #pragma once
 
 #include <optional>
@@ -14,6 +15,8 @@ class RecordStream {
   struct Piece {
     std::string record;                // a data change record, as JSON; empty: there is none
     std::optional<Timestamp> reached;  // all records that were committed before have been given
+    std::optional<check::RowChange> change;  // of versions, in the place of a record
+    std::optional<check::Unseen> unseen;     // what no version shows
   };
 
   virtual ~RecordStream() = default;

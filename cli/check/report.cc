@@ -18,10 +18,12 @@ std::string CommandText(const CheckRequest& request) {
   const auto add = [&](const std::string& option, const std::string& value) {
     if (!value.empty()) text += sim::Cat(" ", option, " ", ShellQuoted(value));
   };
-  add("--database", request.stream.database);
-  add("--stream", request.stream.name);
-  if (request.stream.from) add("--from", FormatRfc3339(*request.stream.from));
-  if (request.stream.to) add("--to", FormatRfc3339(*request.stream.to));
+  const DatabaseRequest& database = request.database;
+  add("--database", database.name);
+  add("--stream", database.stream);
+  if (database.from) add("--from", FormatRfc3339(*database.from));
+  if (database.to) add("--to", FormatRfc3339(*database.to));
+  if (database.every) add("--every", FormatDuration(*database.every));
   add("--protocol", request.protocol);
   add("--lock", request.lock);
   add("--table", request.table);

@@ -9,21 +9,28 @@
 
 namespace whorl::cli {
 
-// A change stream to be read.
-struct StreamRequest {
-  std::string name;      // empty: none is read
-  std::string database;  // projects/P/instances/I/databases/D; empty: $WHORL_DATABASE
-  std::string database_role;
+// What is to be read of a database: a change stream, or the versions that the lock table's rows had.
+struct DatabaseRequest {
+  std::string name;    // projects/P/instances/I/databases/D; empty: $WHORL_DATABASE
+  std::string stream;  // empty: versions, if anything
+  std::string role;
   std::string endpoint;           // HOST:PORT; empty: Spanner's, or the emulator's
   std::string credentials_file;   // JSON
   std::string ca_file;            // PEM
-  std::optional<Timestamp> from;  // empty: the oldest record that the stream has
+  std::optional<Timestamp> from;  // empty: the oldest record that the stream has, or an hour ago
   std::optional<Timestamp> to;    // empty: now
   bool follow = false;            // there is no end
+  std::optional<Duration> every;  // of versions: how often the table is read at least
+
+  bool IsRead() const {
+    return !name.empty() || !stream.empty() || !role.empty() || !endpoint.empty() ||
+           !credentials_file.empty() || !ca_file.empty() || from || to || follow || every;
+  }
+  bool ReadsVersions() const { return IsRead() && stream.empty(); }
 };
 
 struct CheckRequest {
-  StreamRequest stream;
+  DatabaseRequest database;
   std::vector<std::string> files;
   std::string protocol;
   std::string lock;
@@ -34,6 +41,7 @@ struct CheckRequest {
   std::optional<Duration> lease;
   std::optional<Duration> clock_error;
   std::optional<Duration> window;
+  std::string resume_path;  // empty: nothing is kept for another process
   std::string scenario_path;
   std::string html_path;
   bool explain = false;

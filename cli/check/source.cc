@@ -29,12 +29,10 @@ void Source::ReadAs(const ProtocolInfo& protocol, check::InputOptions options) {
 }
 
 bool Source::NextPiece() {
-  RecordStream::Piece piece;
-  if (!stream_->Next(piece)) return false;
-  text_ = std::move(piece.record);
-  line_ = text_;
-  reached_ = piece.reached;
-  if (!line_.empty()) ++place_.line;
+  piece_ = {};
+  if (!stream_->Next(piece_)) return false;
+  line_ = piece_.record;
+  if (!line_.empty() || piece_.change) ++place_.line;
   return true;
 }
 

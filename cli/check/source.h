@@ -1,4 +1,4 @@
-// One input of a history: a file, whatever it is compressed with, or a change stream.
+// One input of a history: a file, whatever it is compressed with, or what is read of a database.
 #pragma once
 
 #include <cstddef>
@@ -34,12 +34,15 @@ class Source {
   // Goes to the next line, and waits for one if there is none yet. False at the end of the input.
   bool Next();
   std::string_view line() const { return line_; }
-  // With an empty line: all records of a change stream that were committed before it have been read.
-  std::optional<Timestamp> reached() const { return reached_; }
+  // With an empty line: all changes that were committed before it have been read.
+  std::optional<Timestamp> reached() const { return piece_.reached; }
+  // In the place of a line: a change of a row, and what is not known of one.
+  const std::optional<check::RowChange>& change() const { return piece_.change; }
+  const std::optional<check::Unseen>& unseen() const { return piece_.unseen; }
   const check::Place& place() const { return place_; }
   // What was wrong with the bytes; empty if nothing was.
   const std::string& broken() const { return broken_; }
-  // Null unless the input is a change stream.
+  // Null if the input is a file.
   const RecordStream* stream() const { return stream_.get(); }
 
  private:
@@ -51,7 +54,7 @@ class Source {
   static constexpr size_t kPiece = size_t{64} << 10U;
   std::unique_ptr<std::ifstream> file_;
   std::unique_ptr<RecordStream> stream_;
-  std::optional<Timestamp> reached_;
+  RecordStream::Piece piece_;  // of it
   std::unique_ptr<check::Input> input_;
   check::Decoder decoder_;
   std::vector<char> buffer_ = std::vector<char>(kPiece);

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/grpc/check_stream.h"
+#include "cli/grpc/check_database.h"
 #include "cli/grpc/conform_command.h"
 #include "cli/grpc/replay_on.h"
 #include "cli/grpc/takeover_on.h"
@@ -30,5 +30,5 @@ int main(int argc, char** argv) {
                     .conform = [argc, argv] { return cli::RunConformCommand(argc, argv); },
                     .replay_on = cli::RunReplayOn,
                     .takeover_on = cli::RunTakeoverOn,
-                    .check_stream = cli::RunCheckStream});
+                    .check_database = cli::RunCheckDatabase});
 }

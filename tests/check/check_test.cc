@@ -178,6 +178,13 @@ TEST(CheckRows, WhatComesAfterTheWindowIsSaid) {
   EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
 }
 
+TEST(CheckTest, ALineThatCannotBeReadMayBeAnything) {
+  const HistoryVerdict verdict = Judge({kTakes, Says("a", "leads", "02"), "{\"event\":"});
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+  EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("h:3 could not be read"));
+}
+
 TEST(CheckSpans, OverlapsBeyondTheClocksDoubtAreViolatedAndCloserOnesPossible) {
   const auto judge = [](const std::string& b_begins) {
     return Judge({Says("a", "leads", "10"), Says("a", "lost", "20"), Says("b", "leads", b_begins),
@@ -280,6 +287,11 @@ TEST(CheckTokens, AGreaterTokenOfLongAgoIsRemembered) {
   };
   EXPECT_EQ(judge("13"), Finding::kHolds);
   EXPECT_EQ(judge("9"), Finding::kViolated);
+  // By the time of the second one nothing else is left.
+  const auto alone = Judge({Says("a", "answer", "01", Token("9")), Says("a", "rests", "20"),
+                            Says("a", "goes_on", "40"), Says("b", "answer", "50", Token("8"))},
+                           options);
+  EXPECT_EQ(alone[Invariant::kHandedTokenMonotonic].finding, Finding::kViolated);
 }
 
 TEST(CheckTokens, AResourceThatAcceptsALowerTokenIsViolated) {
@@ -596,6 +608,46 @@ TEST(CheckRenewalsTest, AreCountedAndThoseAfterTheLeasesEndAreLate) {
   ASSERT_EQ(verdict.metrics.late_renewals.size(), 1U);
   EXPECT_EQ(verdict.metrics.late_renewals[0], Seconds(2));
   EXPECT_EQ(verdict.metrics.grants, 1);
+}
+
+// --- what a takeover costs -------------------------------------------------------------------------
+
+// b tries four times to take the lock from a, whose lease ends at 15.
+TEST(CheckCostsTest, CallsSinceTheLastRenewalAreATakeoversCost) {
+  const auto took = [](const std::string& at) {
+    const std::string values = R"({"heartbeat":")" + Second(at) + R"(","token":")" + Second(at) +
+                               R"(","writer":"b","lease_ms":10000,"attempt":"b-1"})";
+    return Change(at, "UPDATE", values, Fence("05", R"("a")"));
+  };
+  const auto attempt = [](const std::string& id, const std::string& at,
+                          const std::string& outcome) {
+    return R"({"event":"call","id":")" + id + R"(","lock":"job","sent":")" + Second(at) +
+           R"(","received":")" + Second(at) + R"(","outcome":")" + outcome + R"("})";
+  };
+  std::vector<std::string> lines = {
+      Change("01", "INSERT", Fence("01", R"("a")"), "{}"),
+      attempt("b", "02", "read"),  // before a renews
+      Call("a", "04.9", "05", "05.1"),
+      Change("05", "UPDATE", Fence("05", R"("a")"), Fence("01", R"("a")")),
+      attempt("b", "07", "read"),
+      attempt("a", "08", "aborted"),  // the owner's own
+      attempt("b", "16", "aborted"),
+      attempt("c", "16.5", "aborted"),
+      took("17")};
+  const auto judge = [&] {
+    return Judge(lines, {.lease = Seconds(10), .clock_error = Milliseconds(10)}, Fenced()).metrics;
+  };
+  // Without the call that took it the rest may be missing, too.
+  EXPECT_EQ(judge().takeovers, 1);
+  EXPECT_TRUE(judge().takeover_costs.empty());
+  lines.push_back(Call("b", "16.9", "17", "17.1"));
+  lines.push_back(attempt("b", "18", "read"));
+  const HistoryMetrics known = judge();
+  ASSERT_EQ(known.takeover_costs.size(), 1U);
+  EXPECT_EQ(known.takeover_costs[0].calls, 4);
+  EXPECT_EQ(known.takeover_costs[0].commits, 1);
+  EXPECT_EQ(known.takeover_costs[0].aborted, 2);
+  EXPECT_EQ(known.calls, 8);
 }
 
 TEST(CheckRenewalsTest, ALineOfOneProlongsABelief) {

@@ -175,6 +175,8 @@ void ForeignHistory::On(const sim::TransactionStarted& x, Instant at) {
 void ForeignHistory::On(const sim::TransactionCommitted& x, Instant) {
   const auto found = transactions_.find({x.call.process, x.call.lock, x.call.request});
   if (found == transactions_.end()) return;
+  // The commit may be that of one before, which was given up.
+  if (x.commit < sim::ToTimestamp(found->second.sent)) return;
   found->second.commit = x.commit;
   found->second.step = x.step;
 }
@@ -211,9 +213,11 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
   Draws draws(recording.seed);
   std::vector<std::string> lines;
   std::map<std::string, Duration> offsets;
+  std::map<std::string, int64_t> rates;  // in ppm
   const Duration most = recording.clock_error;
   for (const auto& [name, process] : processes_) {
     offsets[name] = Nanoseconds(draws.Below(2 * most.ns + 1) - most.ns);
+    rates[name] = draws.Below(2 * recording.drift_ppm + 1) - recording.drift_ppm;
     json line = json::object();
     line["event"] = "process";
     line["id"] = name;
@@ -231,7 +235,10 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     json line = entry.line;
-    for (const auto& [name, at] : entry.times) line[name] = TimeText(at + offsets[entry.of]);
+    for (const auto& [name, at] : entry.times) {
+      const Duration drift = Nanoseconds((at - Instant{}).ns / 1'000'000 * rates[entry.of]);
+      line[name] = TimeText(at + offsets[entry.of] + drift);
+    }
     if (entry.begins) numbers[entry.of] = 0;
     if (!entry.is_row) line["n"] = ++numbers[entry.of];
     const bool is_missing = draws.Below(1'000) < recording.missing_per_mille && last[entry.of] != i;

@@ -24,6 +24,7 @@ namespace whorl::check {
 struct Recording {
   uint64_t seed = 0;
   Duration clock_error;           // each process's offset is drawn within this, either way
+  int64_t drift_ppm = 0;          // and how much faster or slower its clock runs, likewise
   bool clocks_declared = true;    // otherwise only calls show them
   int64_t missing_per_mille = 0;  // of lines, but the last of each process and of each row
   int64_t twice_per_mille = 0;

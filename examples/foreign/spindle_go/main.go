@@ -97,7 +97,8 @@ func join(db *spanner.Client, name string, lease int64) *part {
 	options := []spindle.Option{
 		spindle.WithId(os.Getenv("WHORL_ID")),
 		spindle.WithDuration(lease),
-		spindle.WithLogger(log.New(os.Stderr, "", log.LstdFlags|log.Lmicroseconds)),
+		// As spindle writes its log by itself, but not between the lines for whorl.
+		spindle.WithLogger(log.New(os.Stderr, "[spindle/"+os.Getenv("WHORL_ID")+"] ", log.LstdFlags)),
 		spindle.WithLeaderCallback(nil, func(_ any, state []byte) {
 			if string(state) == "1" {
 				say(map[string]any{"event": "leads", "lock": name})

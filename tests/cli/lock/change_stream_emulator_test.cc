@@ -2,6 +2,7 @@
 // change stream says alone. Skipped if there is no emulator.
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kCheck = "check --stream fenced_locks_changes --protocol fenced_lease";
 
@@ -102,6 +104,12 @@ TEST_F(ChangeStreamEmulatorTest, RealLocksUnderContentionHoldWhatTheyPromise) {
   EXPECT_GE(read["metrics"]["takeovers"], 2);
   EXPECT_GT(read["metrics"]["row_changes"], 40);
   EXPECT_EQ(read["metrics"]["gaps"], 0);
+  // The versions of the rows tell the same.
+  const Ended versions = Whorl("check --from 5m --protocol fenced_lease --json");
+  EXPECT_EQ(versions.code, 0) << versions.err;
+  const json of_versions = json::parse(versions.out, nullptr, /*allow_exceptions=*/false);
+  EXPECT_EQ(of_versions["metrics"], read["metrics"]);
+  EXPECT_EQ(of_versions["invariants"]["lease_respected"]["verdict"], "holds");
 }
 
 TEST_F(ChangeStreamEmulatorTest, AHistoryThatBreaksThemIsViolated) {
@@ -129,6 +137,60 @@ TEST_F(ChangeStreamEmulatorTest, AStreamIsFollowed) {
   check.Signal(SIGINT);
   EXPECT_EQ(check.WaitForEnd(), 1);
   EXPECT_THAT(check.output().text(), HasSubstr("row changes 2"));
+}
+
+// A watch that is killed goes on in another process, which knows who held the lock and what was told.
+TEST_F(ChangeStreamEmulatorTest, AnotherProcessGoesOnWhereAWatchWasKilled) {
+  const auto watch = [&] {
+    return std::make_unique<RunningWhorl>(
+        std::vector<std::string>{"check", "--stream", "fenced_locks_changes", "--protocol",
+                                 "fenced_lease", "--follow", "--resume",
+                                 (folder_ / "watch.json").string()},
+        false);
+  };
+  const auto has_kept = [&](const std::string& text) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (std::chrono::steady_clock::now() < give_up) {
+      const bool is_there = std::filesystem::exists(folder_ / "watch.json");
+      if (is_there && ReadText(folder_ / "watch.json").find(text) != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return false;
+  };
+  WriteByHand("job", "pod-a");
+  auto first = watch();
+  ASSERT_TRUE(has_kept("pod-a")) << first->output().text();
+  first->Signal(SIGKILL);
+  first.reset();
+  // Within the lease of pod-a, of whose grant only the killed process has read.
+  WriteByHand("job", "pod-b");
+  auto second = watch();
+  EXPECT_TRUE(second->output().WaitFor("violated  lease_respected: pod-b took lock job from pod-a"))
+      << second->output().text();
+  ASSERT_TRUE(has_kept("\"violated\"")) << second->output().text();
+  second->Signal(SIGKILL);
+  second.reset();
+  // What was told is not told again, and counts.
+  auto third = watch();
+  WriteByHand("other", "pod-c");
+  ASSERT_TRUE(has_kept("pod-c")) << third->output().text();
+  third->Signal(SIGINT);
+  EXPECT_EQ(third->WaitForEnd(), 1);
+  const std::string text = third->output().text();
+  EXPECT_THAT(text, AllOf(HasSubstr("violated  lease_respected (promised)\n          pod-b took"),
+                          HasSubstr("row changes 3,"), HasSubstr("takeovers 1\n"),
+                          Not(HasSubstr("lease_respected: pod-b"))));
+  // A file of another check is none to go on with.
+  const Ended other = Whorl("check --stream mine --protocol fenced_lease --resume watch.json");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err,
+              AllOf(HasSubstr("is of another check: its stream is \"fenced_locks_changes\""),
+                    HasSubstr("remove it to begin anew")));
+  Write("no.json", "{}");
+  EXPECT_THAT(Whorl("check --stream mine --protocol fenced_lease --resume no.json").err,
+              HasSubstr("is no file of whorl check --resume"));
+  EXPECT_THAT(Whorl("check --protocol fenced_lease --resume x.json --from 1m").err,
+              HasSubstr("--resume keeps where a check of a change stream was"));
 }
 
 TEST_F(ChangeStreamEmulatorTest, ErrorsSayWhereAndWhatToDo) {

@@ -69,9 +69,10 @@ TEST_F(GrpcHelpExamplesTest, OfRealRunsAreUnderstood) {
   EXPECT_GE(examples_, 5U);
 }
 
-TEST_F(GrpcHelpExamplesTest, OfChangeStreamsAreUnderstood) {
+TEST_F(GrpcHelpExamplesTest, OfDatabasesAreUnderstood) {
   Check("check", HelpOf("check"), " --stream ");
-  EXPECT_GE(examples_, 1U);
+  Check("check", HelpOf("check"), " --database ");
+  EXPECT_GE(examples_, 2U);
 }
 
 // Or the tests above would prove nothing.

@@ -1,0 +1,221 @@
+#include "cli/check/resume.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "check/input.h"
+#include "cli/inputs.h"
+#include "cli/output.h"
+#include "sim/scenario/error_text.h"
+
+namespace whorl::cli {
+namespace {
+
+using check::Finding;
+using check::HistoryMetrics;
+using check::InvariantFinding;
+using sim::Cat;
+using sim::Json;
+
+constexpr std::string_view kFormat = "whorl-check-resume";
+constexpr int kVersion1 = 1;
+
+constexpr std::pair<const char*, int64_t HistoryMetrics::*> kCounts[] = {
+    {"row_changes", &HistoryMetrics::row_changes},
+    {"grants", &HistoryMetrics::grants},
+    {"takeovers", &HistoryMetrics::takeovers},
+    {"renewals", &HistoryMetrics::renewals},
+    {"duplicates", &HistoryMetrics::duplicates},
+    {"gaps", &HistoryMetrics::gaps},
+    {"late", &HistoryMetrics::late}};
+constexpr std::pair<const char*, std::vector<Duration> HistoryMetrics::*> kDurations[] = {
+    {"without_holder", &HistoryMetrics::without_holder},
+    {"late_renewals", &HistoryMetrics::late_renewals}};
+
+// Whose file it is. A check of something else must not go on with it.
+Json HeadOf(const CheckRequest& request) {
+  const char* usual = std::getenv("WHORL_DATABASE");  // NOLINT(concurrency-mt-unsafe)
+  const std::string database =
+      request.database.name.empty() && usual != nullptr ? usual : request.database.name;
+  return {{"format", kFormat},
+          {"version", kVersion1},
+          {"database", database},
+          {"stream", request.database.stream},
+          {"protocol", request.protocol},
+          {"table", request.table},
+          {"lock", request.lock},
+          {"lease", request.lease ? FormatDuration(*request.lease) : ""}};
+}
+
+Json FindingJson(const InvariantFinding& found) {
+  return {{"invariant", std::string(WordOf(found.invariant))},
+          {"verdict", std::string(WordOf(found.finding))},
+          {"violations", found.violations},
+          {"possible", found.possible},
+          {"at", found.at ? Json(FormatRfc3339(*found.at)) : Json(nullptr)},
+          {"lock", found.lock},
+          {"text", found.text},
+          {"remedy", found.remedy}};
+}
+
+InvariantFinding FindingFrom(const Json& json) {
+  InvariantFinding found;
+  const auto invariant = ParseWord<Invariant>(json.at("invariant").get<std::string>());
+  const auto finding = ParseWord<Finding>(json.at("verdict").get<std::string>());
+  if (!invariant || !finding) throw std::out_of_range("a finding of an unknown word");
+  found.invariant = *invariant;
+  found.finding = *finding;
+  found.violations = json.at("violations").get<int64_t>();
+  found.possible = json.at("possible").get<int64_t>();
+  if (json.at("at").is_string()) found.at = ParseRfc3339(json.at("at").get<std::string>());
+  found.lock = json.at("lock").get<std::string>();
+  found.text = json.at("text").get<std::string>();
+  found.remedy = json.at("remedy").get<std::string>();
+  found.lacks_records = true;  // of those that are unknown, no other is written
+  return found;
+}
+
+Json MetricsJson(const HistoryMetrics& metrics) {
+  Json json = Json::object();
+  for (const auto& [name, count] : kCounts) json[name] = metrics.*count;
+  for (const auto& [name, durations] : kDurations) {
+    Json& list = json[name] = Json::array();
+    for (const Duration duration : metrics.*durations) list.push_back(duration.ns);
+  }
+  return json;
+}
+
+HistoryMetrics MetricsFrom(const Json& json) {
+  HistoryMetrics metrics;
+  for (const auto& [name, count] : kCounts) metrics.*count = json.at(name).get<int64_t>();
+  for (const auto& [name, durations] : kDurations) {
+    for (const Json& ns : json.at(name)) (metrics.*durations).push_back({ns.get<int64_t>()});
+  }
+  return metrics;
+}
+
+// How bad it is; a verdict that only lacks lines of processes is none.
+int BadnessOf(const InvariantFinding& found) {
+  switch (found.finding) {
+    case Finding::kViolated:
+      return 3;
+    case Finding::kPossible:
+      return 2;
+    case Finding::kUnknown:
+      return found.lacks_records ? 1 : 0;
+    case Finding::kHolds:
+    case Finding::kNotJudged:
+      break;
+  }
+  return 0;
+}
+
+Resumed ResumedFrom(const Json& json, const CheckRequest& request) {
+  Resumed resumed;
+  const auto position = ParseRfc3339(json.at("position").get<std::string>());
+  if (!position) throw std::out_of_range("\"position\" is no time");
+  resumed.position = *position;
+  const ProtocolInfo& protocol = *FindProtocol(request.protocol);
+  check::Input input(protocol,
+                     {.wanted = {}, .format = check::InputFormat::kJson, .pattern = nullptr});
+  for (const Json& record : json.at("changes")) {
+    const std::string wrong = input.Read(sim::DumpJson(record),
+                                         {.file = request.resume_path, .line = 0}, resumed.changes);
+    if (!wrong.empty()) throw std::out_of_range(wrong);
+  }
+  for (const Json& found : json.at("findings")) resumed.findings.push_back(FindingFrom(found));
+  resumed.metrics = MetricsFrom(json.at("metrics"));
+  return resumed;
+}
+
+}  // namespace
+
+absl::Status ReadResume(const CheckRequest& request, std::optional<Resumed>& out) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(request.resume_path, ignored)) return absl::OkStatus();
+  std::ifstream file;
+  if (absl::Status opened = OpenInput(request.resume_path, file); !opened.ok()) return opened;
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string path = sim::Printable(request.resume_path, 1'000);
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || json.value("format", "") != kFormat) {
+    return absl::InvalidArgumentError(
+        Cat(path, " is no file of whorl check --resume; name another one"));
+  }
+  const Json head = HeadOf(request);
+  for (const auto& [name, value] : head.items()) {
+    if (json.contains(name) && json[name] == value) continue;
+    return absl::InvalidArgumentError(
+        Cat(path, " is of another check: its ", name, " is ",
+            sim::DumpJson(json.contains(name) ? json[name] : Json(nullptr)), ", and this one's ",
+            sim::DumpJson(value), "; name another file, or remove it to begin anew"));
+  }
+  try {
+    out = ResumedFrom(json, request);
+  } catch (const std::exception& wrong) {
+    return absl::InvalidArgumentError(
+        Cat(path, " cannot be read: ", wrong.what(), "; remove it to begin anew"));
+  }
+  return absl::OkStatus();
+}
+
+InvariantFinding WorseOf(const InvariantFinding& before, const InvariantFinding& now) {
+  if (BadnessOf(now) > BadnessOf(before) || BadnessOf(before) == 0) return now;
+  InvariantFinding worse = before;
+  worse.violations += now.violations;
+  worse.possible += now.possible;
+  return worse;
+}
+
+ResumeWriter::ResumeWriter(const CheckRequest& request, const ProtocolInfo& protocol)
+    : request_(request), protocol_(protocol), landmarks_(protocol) {}
+
+absl::Status ResumeWriter::Reached(Timestamp at, const check::Checker& checker,
+                                   const std::vector<InvariantFinding>& before) {
+  for (const check::RowChange& change : given_) {
+    if (change.commit < at) landmarks_.Add(change);
+  }
+  std::erase_if(given_, [&](const check::RowChange& change) { return change.commit < at; });
+  reached_ = at;
+  const auto now = std::chrono::steady_clock::now();
+  if (written_ && now - when_ < std::chrono::seconds(1)) return absl::OkStatus();
+  when_ = now;
+  return Write(checker, before);
+}
+
+absl::Status ResumeWriter::End(const check::Checker& checker,
+                               const std::vector<InvariantFinding>& before) {
+  if (!reached_ || reached_ == written_) return absl::OkStatus();
+  return Write(checker, before);
+}
+
+absl::Status ResumeWriter::Write(const check::Checker& checker,
+                                 const std::vector<InvariantFinding>& before) {
+  Json json = HeadOf(request_);
+  json["position"] = FormatRfc3339(*reached_);
+  Json& findings = json["findings"] = Json::array();
+  for (const InvariantFinding& now : checker.SoFar()) {
+    InvariantFinding found = now;
+    for (const InvariantFinding& earlier : before) {
+      if (earlier.invariant == now.invariant) found = WorseOf(earlier, now);
+    }
+    if (BadnessOf(found) > 0) findings.push_back(FindingJson(found));
+  }
+  json["metrics"] = MetricsJson(checker.metrics());
+  Json& changes = json["changes"] = Json::array();
+  for (const check::RowChange& change : landmarks_.Changes()) {
+    changes.push_back(check::RecordJson(protocol_, change));
+  }
+  OutputFile file;
+  if (absl::Status opened = file.Open(request_.resume_path); !opened.ok()) return opened;
+  file.stream() << sim::DumpJson(json, 1) << '\n';
+  written_ = reached_;
+  return file.Commit();
+}
+
+}  // namespace whorl::cli

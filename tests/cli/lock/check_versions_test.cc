@@ -1,0 +1,139 @@
+// `whorl check --database` without a change stream, on whorl's own server: real locks judged by the versions
+// that the rows of their table had.
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/cli/lock/lock_cli_testing.h"
+#include "tests/support/raw_spanner.h"
+
+namespace whorl::check_versions_test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class CheckVersionsTest : public LockCliTest {
+ protected:
+  explicit CheckVersionsTest(std::string_view protocol = "fenced_lease")
+      : LockCliTest(protocol), protocol_(protocol) {}
+
+  std::unique_ptr<RunningWhorl> Run(const std::string& id) const {
+    return std::make_unique<RunningWhorl>(
+        std::vector<std::string>{"lock", "run", "job", "--protocol", protocol_, "--lease", "1s",
+                                 "--id", id},
+        false);
+  }
+  Ended Check(const std::string& more = "--from 1m") {
+    return Whorl("check " + more + " --protocol " + protocol_ + " --lease 1s");
+  }
+  json CheckJson(const std::string& more = "--from 1m") {
+    const Ended ended = Check(more + " --json");
+    json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
+    EXPECT_TRUE(read.is_object()) << ended.out << ended.err;
+    return read;
+  }
+  // As no process of fenced_lease would write it.
+  void WriteByHand(const std::string& writer, const std::string& token) {
+    RawSpanner raw(MakeChannel(database_->Connection().endpoint));
+    const auto session = raw.CreateSession(kLockDatabase);
+    ASSERT_TRUE(session.ok()) << session.status.error_message();
+    google::spanner::v1::CommitRequest commit;
+    commit.set_session(session.reply.name());
+    commit.mutable_single_use_transaction()->mutable_read_write();
+    auto& write = *commit.add_mutations()->mutable_insert_or_update();
+    write.set_table("fenced_locks");
+    auto& values = *write.add_values();
+    const auto set = [&](const std::string& column, const std::string& value) {
+      write.add_columns(column);
+      values.add_values()->set_string_value(value);
+    };
+    set("name", "job");
+    set("heartbeat", "spanner.commit_timestamp()");
+    set("token", token);
+    set("writer", writer);
+    set("lease_ms", "10000");
+    set("attempt", writer + "-1");
+    const auto committed = raw.Commit(commit);
+    ASSERT_TRUE(committed.ok()) << committed.status.error_message();
+  }
+  void RunTwoAndKillTheFirst() {
+    const auto a = Run("pod-a");
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    const auto b = Run("pod-b");
+    a->Signal(SIGKILL);
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    b->Signal(SIGTERM);
+    EXPECT_EQ(b->WaitForEnd(), 0) << b->output().text();
+  }
+
+  const std::string protocol_;
+};
+
+// Heartbeats, a takeover and a release: what the table held, whatever is read of it when.
+TEST_F(CheckVersionsTest, RealLocksAreJudgedByTheVersionsOfTheirRows) {
+  RunTwoAndKillTheFirst();
+  const json read = CheckJson();
+  EXPECT_EQ(read["invariants"]["token_monotonic"]["verdict"], "holds");
+  EXPECT_EQ(read["invariants"]["lease_respected"]["verdict"], "holds");
+  EXPECT_EQ(read["metrics"]["takeovers"], 1);
+  EXPECT_GT(read["metrics"]["row_changes"], 10);
+  EXPECT_EQ(read["metrics"]["gaps"], 0);
+  // However often the whole table is read, the same versions are found.
+  const json seldom = CheckJson("--from 1m --every 1m");
+  EXPECT_EQ(seldom["metrics"], read["metrics"]);
+  EXPECT_EQ(CheckJson("--from 1m --lock job")["metrics"], read["metrics"]);
+  EXPECT_THAT(Check().out, HasSubstr("a row that reads the same at two times was not changed"));
+}
+
+TEST_F(CheckVersionsTest, AHistoryThatBreaksThemIsViolated) {
+  WriteByHand("pod-a", "spanner.commit_timestamp()");
+  WriteByHand("pod-b", "spanner.commit_timestamp()");  // at once, within the lease
+  WriteByHand("pod-c", "2026-01-01T00:00:00Z");
+  const Ended ended = Check();
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("pod-c committed the token 2026-01-01T00:00:00Z of lock job"));
+  EXPECT_THAT(ended.out, HasSubstr("pod-b took lock job from pod-a"));
+}
+
+TEST_F(CheckVersionsTest, ErrorsSayWhereAndWhatToDo) {
+  const auto expect = [&](const std::string& arguments, int code, const auto& says) {
+    const Ended ended = Check(arguments);
+    EXPECT_EQ(ended.code, code) << arguments;
+    EXPECT_THAT(ended.err, says) << arguments;
+    EXPECT_EQ(ended.out, "") << arguments;
+  };
+  expect("--from 1m", 2, HasSubstr("no row of the lock table changed in that time"));
+  expect("--from 2h", 2,
+         AllOf(HasSubstr("versions of that time are gone"), HasSubstr("version_retention_period")));
+  expect("--from 1m --table nosuch", 2,
+         AllOf(HasSubstr("there is no table nosuch in projects/"), HasSubstr("--table")));
+  expect("--from 1m --to 2m", 2, HasSubstr("--from is later than --to"));
+  expect("--from 1m --follow", 2, HasSubstr("which one? --stream NAME"));
+  expect("--from 1m --every 0s", 2, HasSubstr("--every is a millisecond or more"));
+  expect("--from 1m --stream x --every 1s", 2, HasSubstr("a change stream has all that happened"));
+  expect("--from 1m --endpoint 127.0.0.1:1", 3, HasSubstr("SPANNER_EMULATOR_HOST"));
+}
+
+class CheckVersionsOfDeletedRowsTest : public CheckVersionsTest {
+ protected:
+  CheckVersionsOfDeletedRowsTest() : CheckVersionsTest("lease_lock") {}
+};
+
+// Who gives the lock back deletes the row: whether somebody had it before the first one is not known.
+TEST_F(CheckVersionsOfDeletedRowsTest, WhatMayHaveBeenWhereThereWasNoRowIsSaid) {
+  RunTwoAndKillTheFirst();
+  const json read = CheckJson();
+  EXPECT_GT(read["metrics"]["row_changes"], 5);
+  EXPECT_EQ(read["metrics"]["gaps"], 0);
+  const json& respected = read["invariants"]["lease_respected"];
+  EXPECT_EQ(respected["verdict"], "unknown");
+  EXPECT_THAT(respected.dump(), AllOf(HasSubstr("had no row at"), HasSubstr("change stream")));
+}
+
+}  // namespace
+}  // namespace whorl::check_versions_test
