@@ -869,5 +869,21 @@ TEST(ScenarioErrors, OfAScheduleNameTimesAndFaultsThatDoNotGoTogether) {
             "x.json:7: /faults/0: a pause needs the key \"for\"");
 }
 
+// --- Branches ----------------------------------------------------------------------------------
+
+TEST(ScenarioErrors, OfBranches) {
+  const auto error = [](std::string_view branches) {
+    return ErrorsOf(With(std::string("\"branches\": ") + std::string(branches)));
+  };
+  EXPECT_THAT(error(R"([{ "event": 5, "seed": 1 }, { "event": 5, "seed": 2 }])"),
+              testing::HasSubstr("/branches/1/event: expected more than 5, the event of the branch "
+                                 "before it"));
+  EXPECT_THAT(error(R"([{ "event": 0, "seed": 1 }])"),
+              testing::HasSubstr("/branches/0/event: expected an integer"));
+  EXPECT_THAT(error(R"([{ "event": 5 }])"), testing::HasSubstr("missing key \"seed\""));
+  EXPECT_THAT(error(R"([{ "event": 5, "seed": 1 }], "schedule": [])"),
+              testing::HasSubstr("/branches: does not go with `schedule`"));
+}
+
 }  // namespace
 }  // namespace whorl::sim::scenario_errors_test
