@@ -20,15 +20,16 @@ void ReadBranches(const ObjectFields& file, Scenario& scenario, Problems& proble
   }
   for (const JsonValue& entry : entries) {
     const ObjectFields fields(entry, ObjectId::kBranch, problems);
-    const auto event = fields.Unsigned("event");
+    const std::optional<int64_t> event = fields.Integer("event");
     const auto seed = fields.Unsigned("seed");
     if (!event || !seed) continue;
-    if (!scenario.branches.empty() && *event <= scenario.branches.back().event) {
+    const auto number = static_cast<uint64_t>(*event);
+    if (!scenario.branches.empty() && number <= scenario.branches.back().event) {
       problems.Add(*fields.Find("event"),
                    Cat("expected more than ", std::to_string(scenario.branches.back().event),
                        ", the event of the branch before it"));
     }
-    scenario.branches.push_back({.event = *event, .seed = *seed});
+    scenario.branches.push_back({.event = number, .seed = *seed});
   }
 }
 

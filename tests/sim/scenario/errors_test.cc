@@ -127,7 +127,7 @@ TEST(ScenarioErrors, SuggestTheKeyThatWasMeant) {
       ErrorsOf(With("\"sed\": 1")),
       "x.json:7: /sed: unknown key \"sed\"; did you mean \"seed\"? Known keys: $schema, "
       "version, about, protocol, constants, locks, lease, nodes, rows, duration, seed, spanner, "
-      "network, workload, faults, schedule, expect.");
+      "network, workload, faults, schedule, ... and 2 more.");
   EXPECT_EQ(ErrorsOf(With(R"("network": { "x/y~z": 1 })")),
             "x.json:7: /network/x~1y~0z: unknown key \"x/y~z\". Known keys: connection_timeout, "
             "announce_releases, commit_timeout.");
