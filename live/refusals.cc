@@ -104,6 +104,10 @@ std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scena
     refusals.push_back(Cat(path, ":", std::to_string(scenario.schedule.front().line), ": /schedule",
                            on, "nobody can choose the order of real events; run it without --on"));
   }
+  if (!scenario.branches.empty()) {
+    refusals.push_back(
+        Cat(path, ": /branches", on, "real chance is not drawn from seeds; run it without --on"));
+  }
   if (scenario.constants != sim::Constants::kShipped) {
     refusals.push_back(Cat(path, ": /constants", on,
                            "real processes have the numbers that ship; run it without --on"));

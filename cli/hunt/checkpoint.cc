@@ -72,9 +72,9 @@ absl::Status HuntCheckpoint::Read(const HuntReport& begun) {
     return absl::InvalidArgumentError(Cat(
         name, ": is a report, and no checkpoint: it does not say which run was its last", kRemedy));
   }
-  if (has_runs && sim::DigestOfRun(read->hunt, read->last->run).hash != read->last->hash) {
+  if (has_runs && sim::DigestOfRun(read->hunt, read->last->name).hash != read->last->hash) {
     return absl::InvalidArgumentError(
-        Cat(name, ": run ", std::to_string(read->last->run),
+        Cat(name, ": run ", sim::NameText(read->last->name),
             " ended otherwise in the whorl that wrote it, so the sum would be of two programs",
             kRemedy));
   }

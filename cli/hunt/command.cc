@@ -120,6 +120,7 @@ class Hunter {
     }
     tallies_ = checkpoint_.report().tallies;
     last_ = checkpoint_.report().last;
+    guides_ = checkpoint_.report().guides;
     const auto done = static_cast<uint64_t>(sim::RunCount(tallies_));
     if (done > 0) {
       std::cerr << "going on after " << sim::GroupedText(static_cast<int64_t>(done)) << " runs of "
@@ -165,6 +166,7 @@ class Hunter {
   HuntReport SoFar() const {
     HuntReport report = MakeReport(request_.hunt, RunsAsked(request_), tallies_);
     report.last = last_;
+    report.guides = guides_;
     return report;
   }
 
@@ -180,22 +182,27 @@ class Hunter {
     const auto before = static_cast<uint64_t>(sim::RunCount(tallies_));
     uint64_t runs = 0;
     Progress progress;
-    const absl::Status status = sim::RunHunt(
-        request_.hunt, before, RunsOfShard(request_), static_cast<int>(request_.jobs),
-        [&](uint64_t done, const sim::RunDigest& last, const sim::HuntTallies& so_far) {
-          runs = done - before;
-          digests_.Add(last);
-          last_ = {.run = request_.hunt.shard + (done - 1) * request_.hunt.shards,
-                   .hash = last.hash};
-          if (checkpoint_.IsDue()) checkpoint_.Write(SoFar()).IgnoreError();  // it has told
-          if (progress.IsDue()) {
-            progress.Show(Cat(SpeedText(runs, SecondsSince(started)), ", ",
-                              sim::CountText(static_cast<int64_t>(FindingCount(so_far)),
-                                             "kind of violation", "kinds of violations")));
-          }
-          return IsOver(started) ? BatchStep::kStop : BatchStep::kGoOn;
-        },
-        tallies_);
+    const sim::HuntStep step = [&](uint64_t done, const sim::RunDigest& last,
+                                   const sim::HuntTallies& so_far) {
+      runs = done - before;
+      digests_.Add(last);
+      last_ = {.name = last.name, .hash = last.hash};
+      // A guided hunt goes on from the ends of its generations.
+      if (request_.hunt.guided && done % sim::Guide::kGeneration != 0) return BatchStep::kGoOn;
+      if (checkpoint_.IsDue()) checkpoint_.Write(SoFar()).IgnoreError();  // it has told
+      if (progress.IsDue()) {
+        progress.Show(Cat(SpeedText(runs, SecondsSince(started)), ", ",
+                          sim::CountText(static_cast<int64_t>(FindingCount(so_far)),
+                                         "kind of violation", "kinds of violations")));
+      }
+      return IsOver(started) ? BatchStep::kStop : BatchStep::kGoOn;
+    };
+    const auto jobs = static_cast<int>(request_.jobs);
+    const absl::Status status =
+        request_.hunt.guided
+            ? sim::RunGuidedHunt(request_.hunt, before, RunsOfShard(request_), jobs, step, tallies_,
+                                 guides_)
+            : sim::RunHunt(request_.hunt, before, RunsOfShard(request_), jobs, step, tallies_);
     Progress::Clear();
     std::cerr << SpeedText(runs, SecondsSince(started)) << '\n';
     return status;
@@ -233,6 +240,7 @@ class Hunter {
   DigestFile digests_;
   HuntCheckpoint checkpoint_;
   sim::HuntTallies tallies_;
+  sim::Guides guides_;
   std::optional<RunMark> last_;  // of the runs in the tallies
 };
 
@@ -287,7 +295,7 @@ int Merge(const HuntRequest& request) {
 }
 
 int Show(const HuntRequest& request) {
-  sim::Scenario world = sim::WorldOfRun(request.hunt, *request.shown_run);
+  sim::Scenario world = sim::WorldOf(request.hunt, *request.shown_run);
   world.expect.faults_may_miss = true;  // it was drawn, and nobody has seen what its faults strike
   std::cout << sim::ScenarioText(world);
   return End(FlushStdout());

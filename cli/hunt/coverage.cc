@@ -41,6 +41,15 @@ bool Coverage::Contains(const Coverage& other) const {
   });
 }
 
+uint64_t Coverage::FirstOfLast(uint64_t count) const {
+  uint64_t end = 0;  // the number after the greatest
+  for (const auto& [shard, all] : runs) {
+    if (all > 0) end = std::max(end, shard + (all - 1) * shards + 1);
+  }
+  const uint64_t span = (count * shards + runs.size() - 1) / runs.size();
+  return end - std::min(end, span);
+}
+
 std::optional<uint64_t> Coverage::SharedShard(const Coverage& other) const {
   for (const auto& [shard, count] : runs) {
     const auto same = other.runs.find(shard);

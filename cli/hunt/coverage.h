@@ -9,6 +9,9 @@ namespace whorl::cli {
 
 inline constexpr uint64_t kShardsMax = 1'000'000;
 
+// How many runs are the last ones, of which a report says what was new in them.
+inline constexpr uint64_t kRecentRuns = 1'000;
+
 // How many of the first `runs` runs of a hunt belong to a shard, counted from 0: it has every
 // `shards`-th of them.
 uint64_t RunsOfShard(uint64_t runs, uint64_t shard, uint64_t shards);
@@ -29,6 +32,8 @@ struct Coverage {
   Coverage Joined() const;
   // Whether it has all that `other` has. REQUIRES: as many shards.
   bool Contains(const Coverage& other) const;
+  // The number from which on `count` of these runs, or somewhat more, have theirs; 0 if there are fewer.
+  uint64_t FirstOfLast(uint64_t count) const;
   // A shard of which both have a run.
   std::optional<uint64_t> SharedShard(const Coverage& other) const;
 };

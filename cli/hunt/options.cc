@@ -133,6 +133,14 @@ void TakeFoundCode(const std::string& text, HuntRequest& request) {
   request.found_code = static_cast<int>(code);
 }
 
+void TakeShown(const std::string& text, HuntRequest& request) {
+  request.shown_run = sim::ParseRunName(text);
+  if (request.shown_run && request.shown_run->run <= kHuntRunsMax) return;
+  throw CLI::ValidationError(
+      Cat("--show wants the number of a run, or the name of a branch such as 17@1200:903, and got ",
+          sim::Quoted(text)));
+}
+
 void TakeDuration(const std::string& text, HuntRequest& request) {
   const Duration duration =
       DurationOf("--duration", text, "the simulated time of a run, such as 120s");
@@ -163,6 +171,10 @@ void AddWhatToHunt(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
           "look for violations of this one alone");
   app.add_flag("--promised", request->hunt.promised_only,
                "look for violations of what the protocol promises alone");
+  app.add_flag("--guide", request->hunt.guided,
+               "a mixture of runs: as ever, with some nodes always slower than others, and such "
+               "that leave an "
+               "earlier run where it was rare");
   app.add_flag("--beyond-assumptions", request->hunt.world.beyond_assumptions,
                "worlds may break what the promises rest on: clocks that run wild, TrueTime that "
                "lies");
@@ -194,7 +206,8 @@ void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
 
 void AddContradictionsOfComparison(const CLI::App& app, const HuntRequest& request,
                                    std::vector<std::string>& errors) {
-  constexpr std::array<std::pair<const char*, std::string_view>, 7> kOthers = {{
+  constexpr std::array<std::pair<const char*, std::string_view>, 8> kOthers = {{
+      {"--guide", "what is new to one of them is not to the other; hunt each by itself"},
       {"--protocol", "it names the protocols itself; leave --protocol out"},
       {"--from", "a scenario is of one protocol; replay it with either name in it"},
       {"--shard", "it is done in one piece; give fewer --runs"},
@@ -231,9 +244,9 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
       ->type_name("FILE...");
   app.add_flag("--partial", request->partial,
                "with --merge: take what is there of reports that are cut off");
-  AddNumber(
-      app, "--show", 0, kHuntRunsMax, [request](uint64_t n) { request->shown_run = n; },
-      "print the world of run N as a scenario instead of hunting");
+  AddText(app, "--show", "N", request, TakeShown,
+          "print the world of run N as a scenario instead of hunting; a branch has a name such as "
+          "17@1200:903");
   app.add_option("--save", request->save_folder,
                  "write a scenario for each finding into DIR, ready to be committed, and its page "
                  "beside it")
@@ -270,7 +283,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
        .others = {"--protocol", "--compare", "--from", "--faults", "--beyond-assumptions",
-                  "--duration", "--seed"}},
+                  "--duration", "--seed", "--guide"}},
   }};
   std::vector<std::string> errors;
   for (const Mode& mode : modes) {

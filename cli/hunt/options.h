@@ -15,13 +15,13 @@ namespace whorl::cli {
 
 struct HuntRequest {
   sim::HuntOptions hunt;
-  std::optional<uint64_t> runs;         // in the whole hunt; a shard does its share of them
-  std::optional<Duration> time;         // real time
-  std::optional<uint64_t> shown_run;    // whose world is to be printed
-  std::vector<std::string> merged;      // reports to add up
-  bool partial = false;                 // even those that are cut off
-  std::string shard_source;             // the engine that said which shard it is; empty: none
-  int found_code = kExpectationFailed;  // the exit code where something was found
+  std::optional<uint64_t> runs;           // in the whole hunt; a shard does its share of them
+  std::optional<Duration> time;           // real time
+  std::optional<sim::RunName> shown_run;  // whose world is to be printed
+  std::vector<std::string> merged;        // reports to add up
+  bool partial = false;                   // even those that are cut off
+  std::string shard_source;               // the engine that said which shard it is; empty: none
+  int found_code = kExpectationFailed;    // the exit code where something was found
   uint64_t jobs = 1;
   std::string from;                   // the scenario to start from; empty: none
   std::vector<std::string> compared;  // two protocols to compare; empty: none

@@ -63,6 +63,7 @@ Json HuntJson(const HuntReport& report) {
   json["invariant"] = nullptr;
   if (hunt.invariant) json["invariant"] = std::string(WordOf(*hunt.invariant));
   json["promised"] = hunt.promised_only;
+  json["guided"] = hunt.guided;
   json["runs"] = nullptr;
   if (report.asked) json["runs"] = *report.asked;
   json["shards"] = report.coverage.shards;
@@ -93,6 +94,20 @@ Json NeverJson(const sim::HuntTally& tally) {
   return never;
 }
 
+// What is known and how much of it is new, then [kind, first run, runs, ...] for each kind.
+Json KindsJson(const HuntReport& report, const sim::HuntTally& tally) {
+  Json all = Json::array();
+  for (const auto& [kind, count] : tally.kinds.counts()) {
+    all.push_back(kind);
+    all.push_back(count.first);
+    all.push_back(count.runs);
+  }
+  return {{"known", tally.kinds.size()},
+          {"new", tally.kinds.NewSince(report.coverage.FirstOfLast(kRecentRuns))},
+          {"runs_alone", tally.kinds.RunsAlone()},
+          {"all", std::move(all)}};
+}
+
 Json ProtocolLine(const HuntReport& report, const std::string& protocol,
                   const sim::HuntTally& tally) {
   Json json = Line(report, "protocol");
@@ -108,6 +123,7 @@ Json ProtocolLine(const HuntReport& report, const std::string& protocol,
   json["violated"] = CountsJson(tally.violated, WordOf<Invariant>);
   json["held"] = CountsJson(tally.held, WordOf<Invariant>);
   json["unknown"] = CountsJson(tally.unknown, WordOf<Invariant>);
+  json["kinds"] = KindsJson(report, tally);
   json["distributions"] = {{"faults", HistogramJson(tally.faults)},
                            {"nodes", HistogramJson(tally.nodes)},
                            {"takeovers", HistogramJson(tally.takeovers)},
@@ -134,6 +150,7 @@ Json FindingLine(const HuntReport& report, const NamedFinding& named, const std:
   json["beyond"] = sim::BrokenAssumptions(scenario);
   json["runs"] = finding.runs;
   json["run"] = std::to_string(finding.run);
+  json["name"] = sim::NameText(finding.name);
   json["at"] = FormatDuration(finding.at - sim::Instant{});
   json["drawn"] = SizeJson(finding.size);
   json["shrunk"] = nullptr;
@@ -144,15 +161,40 @@ Json FindingLine(const HuntReport& report, const NamedFinding& named, const std:
   return json;
 }
 
+Json MomentJson(const sim::Moment& moment) {
+  return Json::array({sim::NameText(moment.name), moment.at.ns, moment.distance, moment.left});
+}
+
+// By protocol: of each cell its number, how many runs had it, how often it was left and its moments; and
+// the runs that came close, by what they came close to.
+Json GuidesJson(const sim::Guides& guides) {
+  Json json = Json::object();
+  for (const auto& [protocol, guide] : guides) {
+    Json& of = json[protocol] = {{"cells", Json::array()}, {"nearest", Json::array()}};
+    for (const auto& [number, cell] : guide.cells) {
+      Json moments = Json::array();
+      for (const sim::Moment& moment : cell.moments) moments.push_back(MomentJson(moment));
+      of["cells"].push_back(Json::array({number, cell.runs, cell.left, std::move(moments)}));
+    }
+    for (const std::vector<sim::Moment>& near : guide.nearest) {
+      Json moments = Json::array();
+      for (const sim::Moment& moment : near) moments.push_back(MomentJson(moment));
+      of["nearest"].push_back(std::move(moments));
+    }
+  }
+  return json;
+}
+
 Json EndLine(const HuntReport& report, size_t findings) {
   Json json = Line(report, "end");
   json["protocols"] = report.tallies.size();
   json["findings"] = findings;
   json["partial"] = report.is_partial;
   if (report.last) {
-    json["last"] = {{"run", std::to_string(report.last->run)},
+    json["last"] = {{"run", sim::NameText(report.last->name)},
                     {"hash", std::to_string(report.last->hash)}};
   }
+  if (report.hunt.guided && report.last) json["guides"] = GuidesJson(report.guides);
   return json;
 }
 
@@ -244,9 +286,58 @@ HuntReport ReadHunt(const Json& json) {
         Word(At(json, "invariant").get<std::string>(), kCountOf<Invariant>, WordOf<Invariant>);
   }
   hunt.promised_only = At(json, "promised").get<bool>();
+  hunt.guided = At(json, "guided").get<bool>();
   if (!At(json, "runs").is_null()) report.asked = At(json, "runs").get<uint64_t>();
   report.coverage = ReadCoverage(json, report.asked);
   return report;
+}
+
+sim::RunName ReadName(const Json& json) {
+  const auto text = json.get<std::string>();
+  auto name = sim::ParseRunName(text);
+  if (!name) Refuse("no name of a run: " + sim::Quoted(text));
+  return *std::move(name);
+}
+
+sim::KnownKinds ReadKinds(const Json& json) {
+  sim::KnownKinds kinds;
+  const Json& all = At(json, "all");
+  if (all.size() % 3 != 0) Refuse("a kind of step lacks a number");
+  for (size_t i = 0; i < all.size(); i += 3) {
+    kinds.Add(all[i].get<uint64_t>(),
+              {.first = all[i + 1].get<uint64_t>(), .runs = all[i + 2].get<int64_t>()});
+  }
+  return kinds;
+}
+
+std::vector<sim::Moment> ReadMoments(const Json& json) {
+  std::vector<sim::Moment> moments;
+  for (const Json& moment : json) {
+    moments.push_back({.name = ReadName(moment.at(0)),
+                       .world = nullptr,
+                       .at = {moment.at(1).get<int64_t>()},
+                       .distance = moment.at(2).get<int64_t>(),
+                       .left = moment.at(3).get<int64_t>()});
+  }
+  return moments;
+}
+
+sim::Guides ReadGuides(const Json& json) {
+  sim::Guides guides;
+  for (const auto& [protocol, of] : json.items()) {
+    sim::Guide& guide = guides[protocol];
+    for (const Json& cell : At(of, "cells")) {
+      sim::Cell& read = guide.cells[cell.at(0).get<uint64_t>()];
+      read.runs = cell.at(1).get<int64_t>();
+      read.left = cell.at(2).get<int64_t>();
+      read.moments = ReadMoments(cell.at(3));
+      if (read.moments.empty()) Refuse("a cell without a moment");
+    }
+    const Json& nearest = At(of, "nearest");
+    if (nearest.size() != guide.nearest.size()) Refuse("runs that came close to other things");
+    for (size_t i = 0; i < nearest.size(); ++i) guide.nearest[i] = ReadMoments(nearest[i]);
+  }
+  return guides;
 }
 
 sim::HuntTally ReadTally(const Json& json) {
@@ -260,6 +351,7 @@ sim::HuntTally ReadTally(const Json& json) {
   ReadCounts(At(json, "violated"), WordOf<Invariant>, tally.violated);
   ReadCounts(At(json, "held"), WordOf<Invariant>, tally.held);
   ReadCounts(At(json, "unknown"), WordOf<Invariant>, tally.unknown);
+  tally.kinds = ReadKinds(At(json, "kinds"));
   const Json& distributions = At(json, "distributions");
   tally.faults = ReadHistogram(At(distributions, "faults"));
   tally.nodes = ReadHistogram(At(distributions, "nodes"));
@@ -288,6 +380,7 @@ void ReadFinding(const Json& json, HuntReport& report) {
   sim::Finding finding;
   finding.runs = At(json, "runs").get<int64_t>();
   finding.run = Unsigned(At(json, "run"));
+  finding.name = ReadName(At(json, "name"));
   finding.promised = At(json, "promised").get<bool>();
   finding.size = ReadSize(At(json, "drawn"));
   finding.at = sim::Instant{} + Time(At(json, "at"));
@@ -328,7 +421,8 @@ class ReportReader {
             .is_partial = At(json, "partial").get<bool>()};
     if (!json.contains("last")) return;
     const Json& last = At(json, "last");
-    report_.last = {.run = Unsigned(At(last, "run")), .hash = Unsigned(At(last, "hash"))};
+    report_.last = {.name = ReadName(At(last, "run")), .hash = Unsigned(At(last, "hash"))};
+    if (report_.hunt.guided) report_.guides = ReadGuides(At(json, "guides"));
   }
 
   // Why the report is not whole; empty if it is.

@@ -2,9 +2,9 @@
 //
 // As JSON lines, which `whorl hunt --merge` reads back: a line for each protocol, one for each
 // finding, and one at the end that counts them.
-//   {"format":"whorl-hunt","version":5,"line":"protocol","hunt":{...},"protocol":"spindle_v2",...}
-//   {"format":"whorl-hunt","version":5,"line":"finding","protocol":"spindle_v2",...}
-//   {"format":"whorl-hunt","version":5,"line":"end","hunt":{...},"protocols":1,"findings":1,...}
+//   {"format":"whorl-hunt","version":6,"line":"protocol","hunt":{...},"protocol":"spindle_v2",...}
+//   {"format":"whorl-hunt","version":6,"line":"finding","protocol":"spindle_v2",...}
+//   {"format":"whorl-hunt","version":6,"line":"end","hunt":{...},"protocols":1,"findings":1,...}
 // Invariants:
 //   1. A report read back and written again is the same to the byte.
 //   2. The reports of all shards of a hunt, added up (merge.h), are the report of the whole hunt.
@@ -24,11 +24,11 @@
 
 namespace whorl::cli {
 
-inline constexpr int kHuntFormat = 5;
+inline constexpr int kHuntFormat = 6;
 
 // A run and the hash of its events.
 struct RunMark {
-  uint64_t run = 0;
+  sim::RunName name;
   uint64_t hash = 0;
   friend bool operator==(const RunMark&, const RunMark&) = default;
 };
@@ -40,6 +40,7 @@ struct HuntReport {
   sim::HuntTallies tallies;
   bool is_partial = false;      // lines are missing: a file was cut off
   std::optional<RunMark> last;  // in a checkpoint: the last of its runs
+  sim::Guides guides;           // in a checkpoint of a guided hunt
 };
 
 // Of one shard. The tallies are of its first runs.

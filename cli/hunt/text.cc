@@ -51,6 +51,25 @@ void PrintTable(const HuntReport& report, std::ostream& out) {
   out << "(of a run: the median, the least and the most)\n";
 }
 
+// "12.3 %", rounded down. REQUIRES: all > 0.
+std::string PercentText(int64_t part, int64_t all) {
+  const int64_t tenths = part * 1000 / all;
+  return Cat(std::to_string(tenths / 10), ".", std::to_string(tenths % 10), " %");
+}
+
+// What is still new, as a reason to go on or to stop.
+void PrintKinds(const HuntReport& report, std::ostream& out) {
+  const uint64_t recent = report.coverage.FirstOfLast(kRecentRuns);
+  for (const auto& [protocol, tally] : report.tallies) {
+    if (tally.runs == 0) continue;
+    out << protocol << ": " << sim::CountText(tally.kinds.size(), "kind of step", "kinds of steps")
+        << ", " << GroupedText(tally.kinds.NewSince(recent)) << " of them new in the last "
+        << GroupedText(static_cast<int64_t>(kRecentRuns))
+        << " runs; the next run shows a new one with a probability of "
+        << PercentText(tally.kinds.RunsAlone(), tally.runs) << "\n";
+  }
+}
+
 // What runs have not met proves nothing.
 void PrintNever(const HuntReport& report, std::ostream& out) {
   for (const auto& [protocol, tally] : report.tallies) {
@@ -103,7 +122,7 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
       << named.kind->where << " ("
       << sim::PromiseText(sim::KnownOf(scenario, named.kind->invariant)) << "), in "
       << sim::CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
-      << finding.run << ": " << SizeText(finding.size);
+      << sim::NameText(finding.name) << ": " << SizeText(finding.size);
   if (finding.shrunk) {
     out << "; shrunk: " << SizeText(sim::SizeOf(*finding.shrunk)) << " (by "
         << sim::CountText(finding.shrink_runs, "run", "runs") << ")";
@@ -116,6 +135,7 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
 void PrintHunt(const HuntReport& report, const std::string& command, const std::string& save_folder,
                std::ostream& out) {
   PrintTable(report, out);
+  PrintKinds(report, out);
   PrintNever(report, out);
   for (const auto& [protocol, tally] : report.tallies) PrintDiffering(protocol, tally, out);
   const std::vector<NamedFinding> findings = FindingsOf(report.tallies);

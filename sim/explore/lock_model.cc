@@ -213,6 +213,7 @@ void TellJudges(Situation& state, const Outbox& out, bool tells_kinds) {
 LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker make_config)
     : bounds_(bounds), make_config_(make_config) {
   scenario.schedule.clear();
+  scenario.branches.clear();
   WriteMenu(scenario, bounds);
   memory_ = MemoryOf(scenario, bounds);
   if (bounds.symmetry) symmetry_ = Symmetry::Of(scenario, bounds);

@@ -20,6 +20,7 @@ class SpaceReader {
     space_.scenario = scenario;
     space_.scenario.faults.clear();
     space_.scenario.schedule.clear();
+    space_.scenario.branches.clear();
     space_.scenario.expect = {};
     space_.scenario.spanner.preset = Preset::kNone;
   }

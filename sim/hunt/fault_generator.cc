@@ -25,11 +25,12 @@ class FaultGenerator {
   }
 
   void Draw() {
+    if (options_.style == Style::kPriorities) AddPriorities();
     DrawSwarm();
     if (swarm_.empty()) return;  // none of the kinds that were asked for is possible
     const int64_t count = on_every_node_ ? std::min<int64_t>(DrawCount(), 6) : DrawCount();
     if (count == 0) return;
-    if (draws_.Percent(75)) AddUpsets();
+    if (options_.style != Style::kUniform && draws_.Percent(75)) AddUpsets();
     for (int64_t i = 0; i < count; ++i) {
       const FaultKind kind = draws_.Pick(swarm_);
       if (kind == kKindOf<StartFault>) {
@@ -50,6 +51,12 @@ class FaultGenerator {
     std::vector<FaultKind> all;
     for (size_t i = 0; i < kFaultKindCount; ++i) {
       if (Allows(static_cast<FaultKind>(i))) all.push_back(static_cast<FaultKind>(i));
+    }
+    longest_ = Seconds(40);
+    on_steps_ = 50;
+    if (options_.style == Style::kUniform) {
+      swarm_ = all;
+      return;
     }
     const int64_t share = draws_.Weigh<int64_t>(kShares);
     for (const FaultKind kind : all) {
@@ -138,6 +145,33 @@ class FaultGenerator {
       return options_.beyond_assumptions ||
              BrokenAssumptions(world_, options_.rate_ppm_max).empty();
     });
+  }
+
+  // By latencies: between two points, the calls of each node take twice as much longer as those of the
+  // node before it in the order.
+  void AddPriorities() {
+    std::vector<Duration> points = {Duration{}, safety_};
+    for (int64_t left = draws_.Between(0, 3); left > 0; --left) {
+      points.push_back(Rounded(draws_.Between(Milliseconds(1), safety_ - Milliseconds(1))));
+    }
+    std::ranges::sort(points);
+    std::vector<int16_t> order;
+    for (size_t i = 0; i < world_.nodes.size(); ++i) order.push_back(static_cast<int16_t>(i));
+    const Duration least = Rounded(draws_.Log(Milliseconds(1), Milliseconds(500)));
+    for (size_t i = 0; i + 1 < points.size(); ++i) {
+      if (points[i + 1] - points[i] < kShortest) continue;
+      for (size_t node = order.size(); node > 1; --node) {
+        std::swap(order[node - 1],
+                  order[static_cast<size_t>(draws_.Between(0, static_cast<int64_t>(node) - 1))]);
+      }
+      for (size_t place = 1; place < order.size(); ++place) {
+        const Duration more = least * (int64_t{1} << (place - 1));
+        LatencyFault latency;
+        latency.lasts = points[i + 1] - points[i];
+        latency.add = {.min = more, .p50 = more, .p99 = more, .max = more};
+        AddIfPossible({.trigger = Instant{points[i].ns}, .node = order[place], .what = latency});
+      }
+    }
   }
 
   // A node that only this fault starts.

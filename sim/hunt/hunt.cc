@@ -18,6 +18,74 @@ void AddEach(Counts& counts, const Counts& other) {
   for (size_t i = 0; i < counts.size(); ++i) counts[i] += other[i];
 }
 
+absl::Status CannotRun(uint64_t run, const std::string& error) {
+  return absl::InternalError(Cat("run ", std::to_string(run), " cannot be run: ", error));
+}
+
+// --- guided runs -------------------------------------------------------------------------------
+
+// The runs of a guided hunt between two of its decisions.
+class Generation {
+ public:
+  // Decides what its runs are: those after the first `done` ones of the hunt or its shard.
+  Generation(const HuntOptions& options, uint64_t done, uint64_t size, Guides& guides)
+      : options_(options), done_(done), runs_(size) {
+    for (uint64_t i = 0; i < size; ++i) {
+      if (!Guide::Branches(done + i)) continue;
+      const std::string protocol(ProtocolOfRun(options, NumberOf(i)).name);
+      runs_[i].departure = guides[protocol].Leave(BitsOfPlace(options, NumberOf(i)));
+    }
+  }
+
+  uint64_t NumberOf(size_t i) const { return options_.shard + (done_ + i) * options_.shards; }
+
+  // On any thread.
+  void Run(size_t i) {
+    OfRun& run = runs_[i];
+    const uint64_t number = NumberOf(i);
+    Scenario world = WorldOf(run.departure, number);
+    run.outcome = OutcomeOf(options_, number, world, nullptr);
+    if (run.departure) {
+      RunName& name = run.outcome.digest.name;
+      name = run.departure->name;
+      name.branches.push_back(world.branches.back());
+    }
+    run.world = std::make_shared<const Scenario>(std::move(world));
+  }
+
+  // In the order of the runs.
+  RunDigest Count(size_t i, HuntTallies& tallies, Guides& guides) {
+    OfRun& run = runs_[i];
+    HuntTally& tally = tallies[run.outcome.protocol];
+    const RunDigest& digest = run.outcome.digest;
+    if (run.world->schedule.empty()) {
+      guides[run.outcome.protocol].Learn(digest.name, run.world, run.outcome.kinds,
+                                         run.outcome.nearest);
+    }
+    AddRun(options_, NumberOf(i), run.outcome, tally);
+    return digest;
+  }
+
+ private:
+  struct OfRun {
+    std::optional<Moment> departure;  // from where it branches, if it does
+    RunOutcome outcome;
+    std::shared_ptr<const Scenario> world;
+  };
+
+  Scenario WorldOf(const std::optional<Moment>& departure, uint64_t number) const {
+    if (!departure) return WorldOfRun(options_, number);
+    if (departure->world) {
+      return BranchOf(options_.world, *departure->world, departure->at, number);
+    }
+    return BranchOf(options_.world, sim::WorldOf(options_, departure->name), departure->at, number);
+  }
+
+  const HuntOptions& options_;
+  uint64_t done_;
+  std::vector<OfRun> runs_;
+};
+
 // --- shrinking ---------------------------------------------------------------------------------
 
 // Adds to the scenario what it violates, and a description.
@@ -44,7 +112,7 @@ void DropUnfired(Scenario& scenario) {
 }
 
 void ShrinkFinding(const HuntOptions& options, const ViolationKind& kind, Finding& finding) {
-  Scenario world = WorldOfRun(options, finding.run);
+  Scenario world = WorldOf(options, finding.name);
   const int64_t rate = options.world.rate_ppm_max;
   const bool keeps_assumptions = BrokenAssumptions(world, rate).empty();
   const auto keeps = [&](const Scenario& scenario) {
@@ -109,6 +177,7 @@ void HuntTally::Add(const HuntTally& other) {
   nodes.Add(other.nodes);
   takeovers.Add(other.takeovers);
   unknown_outcomes.Add(other.unknown_outcomes);
+  kinds.Add(other.kinds);
   for (const auto& [kind, finding] : other.findings) findings[kind].Add(finding);
 }
 
@@ -124,12 +193,18 @@ bool FoundAnything(const HuntTallies& tallies) {
   });
 }
 
-RunDigest DigestOfRun(const HuntOptions& options, uint64_t run) {
-  return OutcomeOf(options, run, nullptr).digest;
+RunDigest DigestOfRun(const HuntOptions& options, const RunName& name) {
+  RunDigest digest = OutcomeOf(options, name.run, WorldOf(options, name), nullptr).digest;
+  digest.name = name;
+  return digest;
 }
 
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
                      const HuntStep& go_on, HuntTallies& tallies) {
+  if (options.guided) {
+    Guides guides;
+    return RunGuidedHunt(options, done, count, threads, go_on, tallies, guides);
+  }
   for (const std::string& protocol : options.protocols) tallies[protocol];
   std::vector<RunOutcome> outcomes(std::min<uint64_t>(count - done, kBatchWindow));
   const auto run_of = [&](size_t i) { return options.shard + (done + i) * options.shards; };
@@ -139,8 +214,7 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, 
       [&](size_t i) { outcomes[i % kBatchWindow] = OutcomeOf(options, run_of(i), nullptr); },
       [&](size_t i, const std::optional<std::string>& error) {
         if (error.has_value()) {
-          status = absl::InternalError(
-              Cat("run ", std::to_string(run_of(i)), " cannot be run: ", *error));
+          status = CannotRun(run_of(i), *error);
           return BatchStep::kStop;
         }
         const RunOutcome& outcome = outcomes[i % kBatchWindow];
@@ -148,6 +222,31 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, 
         return go_on(done + i + 1, outcome.digest, tallies);
       });
   return status;
+}
+
+absl::Status RunGuidedHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
+                           const HuntStep& go_on, HuntTallies& tallies, Guides& guides) {
+  for (const std::string& protocol : options.protocols) tallies[protocol];
+  while (done < count) {
+    const uint64_t size = std::min(count - done, Guide::kGeneration - done % Guide::kGeneration);
+    Generation generation(options, done, size, guides);
+    absl::Status status;
+    bool is_over = false;
+    RunBatch(
+        size, threads, [&](size_t i) { generation.Run(i); },
+        [&](size_t i, const std::optional<std::string>& error) {
+          if (error.has_value()) {
+            status = CannotRun(generation.NumberOf(i), *error);
+            return BatchStep::kStop;
+          }
+          const RunDigest digest = generation.Count(i, tallies, guides);
+          is_over = go_on(done + i + 1, digest, tallies) == BatchStep::kStop;
+          return is_over ? BatchStep::kStop : BatchStep::kGoOn;
+        });
+    if (!status.ok() || is_over) return status;
+    done += size;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ShrinkFindings(const HuntOptions& options, int threads,
@@ -180,7 +279,7 @@ absl::Status ShrinkFindings(const HuntOptions& options, int threads,
 
 Scenario ScenarioOf(const HuntOptions& options, const ViolationKind& kind, const Finding& finding) {
   if (finding.shrunk) return *finding.shrunk;
-  Scenario world = WorldOfRun(options, finding.run);
+  Scenario world = WorldOf(options, finding.name);
   DropUnfired(world);
   Describe(kind, world);
   return world;

@@ -5,6 +5,7 @@
 //      shards change nothing.
 //   2. Tallies add up: the tallies of all shards of a hunt, added in any order, equal the tally of
 //      the whole hunt.
+//      A guided one (guide.h) depends on the runs of its shard before it, too.
 //   3. One of every 20 consecutive runs is run twice and compared.
 //   4. Two tallies of the same runs are equal, and their hashes cover every event.
 // Deliberately left out: time limits. The caller says when to stop; runs that have not been counted
@@ -24,6 +25,8 @@
 
 #include "absl/status/status.h"
 #include "protocol/protocols.h"
+#include "sim/hunt/guide.h"
+#include "sim/hunt/kinds.h"
 #include "sim/hunt/world_generator.h"
 #include "sim/judge/batch.h"
 #include "sim/judge/check_report.h"
@@ -46,9 +49,11 @@ struct HuntOptions {
   // Shard i of n has the runs i, i + n, i + 2n and so on.
   uint64_t shard = 0;
   uint64_t shards = 1;
+  // Whether runs are a mixture: plain ones, those by priorities, and branches of earlier ones (guide.h).
+  bool guided = false;
   std::optional<Invariant> invariant;  // report violations of this one only
   bool promised_only = false;          // report violations of promised invariants only
-  WHORL_FIELDS(HuntOptions, protocols, beside, from, world, seed, shard, shards, invariant,
+  WHORL_FIELDS(HuntOptions, protocols, beside, from, world, seed, shard, shards, guided, invariant,
                promised_only);
 
   bool Wants(Invariant found, bool promised) const;
@@ -57,6 +62,9 @@ struct HuntOptions {
 // The protocol and the world of run number `run` of the hunt.
 const ProtocolInfo& ProtocolOfRun(const HuntOptions& options, uint64_t run);
 Scenario WorldOfRun(const HuntOptions& options, uint64_t run);
+
+// The same of any run, by its name.
+Scenario WorldOf(const HuntOptions& options, const RunName& name);
 
 // How often each value occurred.
 struct Histogram {
@@ -84,6 +92,7 @@ struct Finding {
   // The run with the smallest scenario: one that broke a promise, if any did, then the one with the
   // fewest faults, then the fewest nodes, then the earliest violation.
   uint64_t run = 0;
+  RunName name;           // of that run: its number alone, unless it is a branch
   bool promised = false;  // the protocol promises the invariant in that world
   Size size;              // the size of that run's scenario as drawn
   Instant at;             // when the violation happened in that run
@@ -115,6 +124,7 @@ struct HuntTally {
   Histogram nodes;
   Histogram takeovers;
   Histogram unknown_outcomes;  // transactions with an unknown outcome in a run
+  KnownKinds kinds;
   std::map<ViolationKind, Finding> findings;
   friend bool operator==(const HuntTally&, const HuntTally&) = default;
 
@@ -131,7 +141,8 @@ bool FoundAnything(const HuntTallies& tallies);
 struct RunDigest {
   uint64_t hash = 0;  // over all events and observations
   std::array<Verdict, kCountOf<Invariant>> verdicts{};
-  WHORL_FIELDS(RunDigest, hash, verdicts);
+  RunName name;
+  WHORL_FIELDS(RunDigest, hash, verdicts, name);
 };
 
 // Called after each run; `done` counts the runs from the hunt's beginning, and `last` is of the one that
@@ -146,9 +157,14 @@ using HuntStep =
 // REQUIRES: done <= count.
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
                      const HuntStep& go_on, HuntTallies& tallies);
+// The same, guided by `guides`, which has learnt from the first `done` runs. Where a generation ends it
+// has learnt all that later runs depend on: from there another hunt can go on, with the guides.
+// REQUIRES: options.guided; `done` is a multiple of Guide::kGeneration.
+absl::Status RunGuidedHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
+                           const HuntStep& go_on, HuntTallies& tallies, Guides& guides);
 
-// What run number `run` of the hunt comes to.
-RunDigest DigestOfRun(const HuntOptions& options, uint64_t run);
+// What a run of the hunt comes to.
+RunDigest DigestOfRun(const HuntOptions& options, const RunName& name);
 
 // How many runs go into simpler numbers for each finding.
 inline constexpr int64_t kShrinkRuns = 2'500;

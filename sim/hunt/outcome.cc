@@ -13,13 +13,18 @@ namespace {
 constexpr uint64_t kCheckOneIn = 20;
 
 // What the hunt draws for a run.
-enum class Purpose : uint64_t { kProtocol, kWorld, kCheck };
+enum class Purpose : uint64_t { kProtocol, kWorld, kCheck, kPlace, kStyle };
 uint64_t Bits(const HuntOptions& options, Purpose purpose, uint64_t n) {
   return Combine(Combine(Mix(options.seed), static_cast<uint64_t>(purpose)), n);
 }
 
 bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
   return run % kCheckOneIn == Bits(options, Purpose::kCheck, run / kCheckOneIn) % kCheckOneIn;
+}
+
+// Whether the run, if it is drawn, is drawn by priorities.
+bool IsByPriorities(const HuntOptions& options, uint64_t run) {
+  return options.guided && run >= Guide::kPlainRuns && Bits(options, Purpose::kStyle, run) % 2 == 0;
 }
 
 }  // namespace
@@ -33,6 +38,11 @@ Scenario WorldOfRun(const HuntOptions& options, uint64_t run) {
   const uint64_t seed = Bits(options, Purpose::kWorld, run);
   if (options.from) return VariationOf(*options.from, options.world, run, seed);
   const ProtocolInfo& protocol = ProtocolOfRun(options, run);
+  if (IsByPriorities(options, run)) {
+    WorldOptions world = options.world;
+    world.style = Style::kPriorities;
+    return DrawWorld(world, protocol, seed);
+  }
   if (options.beside.empty()) return DrawWorld(options.world, protocol, seed);
   std::vector<const ProtocolInfo*> all = {&protocol};
   for (const std::string& name : options.beside) all.push_back(FindProtocol(name));
@@ -41,16 +51,28 @@ Scenario WorldOfRun(const HuntOptions& options, uint64_t run) {
   return world;
 }
 
+Scenario WorldOf(const HuntOptions& options, const RunName& name) {
+  Scenario world = WorldOfRun(options, name.run);
+  for (const BranchSpec& branch : name.branches) world = BranchOf(options.world, world, branch);
+  return world;
+}
+
+uint64_t BitsOfPlace(const HuntOptions& options, uint64_t run) {
+  return Bits(options, Purpose::kPlace, run);
+}
+
 RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, ObservationSink* sink) {
   return OutcomeOf(options, run, WorldOfRun(options, run), sink);
 }
 
 RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& world,
                      ObservationSink* sink) {
-  WatchedRun watched = RunWatched(world, sink);
+  KindsOfRun kinds(world);
+  WatchedRun watched = RunWatched(world, sink, &kinds);
   RunOutcome outcome;
   outcome.protocol = world.protocol;
   outcome.digest.hash = watched.result.hash;
+  outcome.digest.name.run = run;
   outcome.size = SizeOf(world);
   outcome.metrics = watched.result.checks.metrics;
   for (size_t i = 0; i < world.faults.size(); ++i) {
@@ -66,6 +88,8 @@ RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& w
     outcome.held[place] = invariant.verdict == Verdict::kHolds;
     outcome.unknown[place] = invariant.verdict == Verdict::kUnknown;
   }
+  outcome.kinds = kinds.Take();
+  outcome.nearest = kinds.nearest();
   outcome.is_checked = IsCheckedTwice(options, run);
   if (outcome.is_checked) {
     outcome.differs = !(RunScenario(world, world.seed, nullptr) == watched.result);
@@ -87,6 +111,7 @@ void AddRun(const HuntOptions& options, uint64_t run, const RunOutcome& outcome,
     tally.held[i] += outcome.held[i] ? 1 : 0;
     tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
   }
+  tally.kinds.Add(run, outcome.kinds);
   tally.faults.Add(outcome.faults_struck);
   tally.nodes.Add(outcome.size.nodes);
   tally.takeovers.Add(outcome.metrics[Metric::kTakeovers]);
@@ -96,6 +121,7 @@ void AddRun(const HuntOptions& options, uint64_t run, const RunOutcome& outcome,
     if (!options.Wants(breakage.kind.invariant, breakage.promised)) continue;
     tally.findings[breakage.kind].Add({.runs = 1,
                                        .run = run,
+                                       .name = outcome.digest.name,
                                        .promised = breakage.promised,
                                        .size = outcome.size,
                                        .at = breakage.at,

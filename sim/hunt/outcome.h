@@ -24,15 +24,20 @@ struct RunOutcome {
   std::array<bool, kCountOf<Invariant>> unknown{};
   int64_t faults_struck = 0;
   std::vector<Breakage> breakages;
+  std::vector<KindSeen> kinds;
+  NearestOfRun nearest;
   bool is_checked = false;
   bool differs = false;
 };
 
 // `sink` hears the run, too; it may be null.
 RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, ObservationSink* sink);
-// `world` is that of the run.
+// `world` is that of the run, whose digest has the number alone for its name.
 RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& world,
                      ObservationSink* sink);
+
+// What decides from where run number `run` branches.
+uint64_t BitsOfPlace(const HuntOptions& options, uint64_t run);
 
 // Adds the run to the tally of its protocol.
 void AddRun(const HuntOptions& options, uint64_t run, const RunOutcome& outcome, HuntTally& tally);

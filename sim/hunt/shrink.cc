@@ -87,6 +87,15 @@ void OfferWithoutEntries(const Scenario& scenario, Offers& offers) {
   });
 }
 
+void OfferWithoutBranches(const Scenario& scenario, Offers& offers) {
+  ForEachPart(scenario.branches.size(), [&](size_t first, size_t last) {
+    offers.Offer([&](Scenario& smaller) {
+      smaller.branches.erase(smaller.branches.begin() + static_cast<ptrdiff_t>(first),
+                             smaller.branches.begin() + static_cast<ptrdiff_t>(last));
+    });
+  });
+}
+
 void TakeOutNode(Scenario& scenario, size_t gone) {
   const auto meets = [&](const FaultSpec& fault) {
     const When* when = std::get_if<When>(&fault.trigger);
@@ -407,6 +416,7 @@ std::vector<Scenario> WithoutAPart(const Scenario& scenario) {
   Offers offers(scenario);
   OfferWithoutFaults(scenario, offers);
   OfferWithoutEntries(scenario, offers);
+  OfferWithoutBranches(scenario, offers);
   OfferWithoutNodesAndLocks(scenario, offers);
   OfferShorter(scenario, offers);
   return std::move(offers).Take();

@@ -22,13 +22,23 @@
 
 namespace whorl::sim {
 
+// How worlds are drawn; hunts by the command are all kSwarm, and the others are there to be compared
+// with it (tests/mutants/searches.sh).
+enum class Style : uint8_t {
+  kSwarm,
+  kUniform,     // every kind of fault in every world, at any time or step of any node
+  kPriorities,  // swarm, and the calls of one node are always slower than those of another, with a few
+                // points at which the order changes: as PCT orders threads
+};
+
 struct WorldOptions {
+  Style style = Style::kSwarm;
   std::vector<FaultKind> kinds;  // the kinds of faults that may strike; empty: all
   bool beyond_assumptions = false;
   Duration duration = Seconds(120);
   Duration lease_min;        // the shortest lease, if the protocol's own minimum is less
   int64_t rate_ppm_max = 0;  // how fast or slow clocks may run; 0: as the protocol assumes
-  WHORL_FIELDS(WorldOptions, kinds, beyond_assumptions, duration, lease_min, rate_ppm_max);
+  WHORL_FIELDS(WorldOptions, style, kinds, beyond_assumptions, duration, lease_min, rate_ppm_max);
 };
 
 // REQUIRES of both: duration >= 10 s.

@@ -6,6 +6,7 @@
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/number_text.h"
+#include "sim/scenario/waypoints.h"
 
 namespace whorl::sim {
 namespace {
@@ -82,6 +83,20 @@ void JudgeTakeover(const Scenario& scenario, const RunResult& result, Failures& 
           ", but nobody held the lock for ", FormatDuration(longest), " (without_holder_max)"));
 }
 
+void JudgeReach(const Scenario& scenario, const RunResult& result, Failures& failures) {
+  const std::vector<Waypoint>& reach = scenario.expect.reach;
+  if (result.reached >= reach.size()) return;
+  const Waypoint& next = reach[result.reached];
+  const std::string after =
+      result.reached == 0
+          ? ""
+          : Cat(" after ", Quoted(WaypointText(reach[result.reached - 1], scenario)));
+  failures.push_back(Cat("the waypoint at ", Printable(scenario.path, 1000), ":",
+                         std::to_string(next.line), " (", Quoted(WaypointText(next, scenario)),
+                         ") was not reached", after, ": ", std::to_string(result.reached), " of ",
+                         CountText(static_cast<int64_t>(reach.size()), "waypoint", "waypoints")));
+}
+
 void JudgeFaults(const Scenario& scenario, const RunResult& result, Failures& failures) {
   if (scenario.expect.faults_may_miss) return;
   for (const uint32_t fault : result.unfired_faults) {
@@ -109,6 +124,7 @@ std::vector<std::string> FailuresOf(const Scenario& scenario, const RunResult& r
   JudgeSometimes(scenario, result, failures);
   JudgeMetrics(scenario, result, failures);
   JudgeTakeover(scenario, result, failures);
+  JudgeReach(scenario, result, failures);
   JudgeFaults(scenario, result, failures);
   return failures;
 }

@@ -310,6 +310,18 @@ bool Ledger::HasNewest(int16_t node, uint16_t lock, const CheckerSetup& setup) c
   return setup.rules->renewing_step.has_value() && newest.owner == process;
 }
 
+uint32_t Ledger::StateBits(int16_t node, uint16_t lock, const CheckerSetup& setup) const {
+  const ProcessState& state = NewestProcess(node);
+  const Participation& its = participations_[setup.ParticipationIndex(node, lock)];
+  const bool has_newest = !state.gone && locks_[lock].newest && HasNewest(node, lock, setup);
+  uint32_t bits = 0;
+  for (const bool fact : {state.gone, state.stopped, state.paused, state.cut_to, state.cut_from,
+                          its.participates, its.answers, its.believes, its.at_work, has_newest}) {
+    bits = bits << 1 | (fact ? 1 : 0);
+  }
+  return bits;
+}
+
 void Ledger::Recount(int16_t node, uint16_t lock, const CheckerSetup& setup) {
   const ProcessState& state = NewestProcess(node);
   Participation& participation = participations_[setup.ParticipationIndex(node, lock)];

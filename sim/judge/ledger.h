@@ -149,6 +149,10 @@ class Ledger {
   bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   std::vector<ProcessId> Candidates(uint16_t lock, const CheckerSetup& setup) const;
 
+  // What the node's newest process and its part in the lock are like, a bit for each fact. Equal states
+  // have equal bits; which bit is which is no part of the interface.
+  uint32_t StateBits(int16_t node, uint16_t lock, const CheckerSetup& setup) const;
+
   friend bool operator==(const Ledger&, const Ledger&) = default;
   // What it remembers of the past; the rest follows from the present state of the world.
   void AddMemory(CanonicalForm& form) const {

@@ -1,36 +1,45 @@
 #include "sim/judge/run.h"
 
 #include "sim/judge/run_judge.h"
+#include "sim/judge/waypoints.h"
 #include "sim/world/latency.h"
 
 namespace whorl::sim {
 namespace {
 
-// Passes every observation to the judge first, then to the sink.
+// Passes every observation to the judge first, then to the sinks.
 class JudgingSink final : public ObservationSink {
  public:
-  JudgingSink(const Scenario& scenario, ObservationSink* next)
-      : judge_(scenario, RoundTripP999(scenario.spanner.preset)), next_(next) {}
+  JudgingSink(const Scenario& scenario, ObservationSink* next, JudgedSink* judged = nullptr)
+      : judge_(scenario, RoundTripP999(scenario.spanner.preset)),
+        waypoints_(scenario),
+        next_(next),
+        judged_(judged) {}
 
   void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override {
     judge_.Observe(observation);
+    if (!waypoints_.empty()) waypoints_.Hear(observation, judge_.ledger());
+    if (judged_ != nullptr) judged_->Hear(observation, judge_);
     if (next_ != nullptr) next_->Hear(observation, ordinal, hash);
   }
 
   CheckReport Finish(Instant end) { return judge_.Finish(end); }
+  uint32_t reached() const { return waypoints_.reached(); }
 
  private:
   RunJudge judge_;
+  WaypointsOfRun waypoints_;
   ObservationSink* next_;
+  JudgedSink* judged_;
 };
 
 class Run {
  public:
   Run(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
-      ConfigMaker make_config = nullptr)
+      ConfigMaker make_config = nullptr, JudgedSink* judged = nullptr)
       : scenario_(scenario),
         seed_(seed),
-        judge_(scenario, sink),
+        judge_(scenario, sink, judged),
         driver_(scenario, seed, &judge_, make_config) {}
   Run(const Scenario& scenario, const Branch& branch, ObservationSink* sink)
       : scenario_(scenario),
@@ -49,7 +58,8 @@ class Run {
             .checks = judge_.Finish({scenario_.duration.ns}),
             .unfired_faults = driver_.UnfiredFaults(),
             .failed_entry = driver_.failed_entry(),
-            .schedule_problem = driver_.schedule_problem()};
+            .schedule_problem = driver_.schedule_problem(),
+            .reached = judge_.reached()};
   }
 
  private:
@@ -70,6 +80,11 @@ class Run {
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
                       ConfigMaker make_config) {
   return Run(scenario, seed, sink, make_config).Finish();
+}
+
+RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
+                      JudgedSink* judged) {
+  return Run(scenario, seed, sink, nullptr, judged).Finish();
 }
 
 RunResult RunScenario(const Scenario& scenario, const Branch& branch, ObservationSink* sink) {

@@ -12,6 +12,7 @@
 
 #include "protocol/spanner/fields.h"
 #include "sim/judge/check_report.h"
+#include "sim/judge/run_judge.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/driver.h"
@@ -29,14 +30,30 @@ struct RunResult {
   // See Driver: the entry of the schedule that could not happen, and why; nothing if all did.
   std::optional<uint32_t> failed_entry;
   std::string schedule_problem;
+  uint32_t reached = 0;  // how many of the scenario's waypoints, in their order
   WHORL_FIELDS(RunResult, seed, hash, events, observations, simulated, checks, unfired_faults,
-               failed_entry, schedule_problem);
+               failed_entry, schedule_problem, reached);
+};
+
+// Hears each observation after it was judged, with what the judge knows by then.
+class JudgedSink {
+ public:
+  JudgedSink() = default;
+  JudgedSink(const JudgedSink&) = delete;
+  JudgedSink& operator=(const JudgedSink&) = delete;
+  virtual ~JudgedSink() = default;
+
+  virtual void Hear(const Observation& observation, const RunJudge& judge) = 0;
 };
 
 // `sink` may be null. `make_config`: see MakeSetup. REQUIRES: the scenario came from the loader, or
 // is valid as the loader would have it.
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
                       ConfigMaker make_config = nullptr);
+
+// The same run; both may be null.
+RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
+                      JudgedSink* judged);
 
 // A run that goes as that of `seed` goes, up to and including the events of `after`, and from then on
 // draws the chance of `chance`. If `after` is before the start, it is the run of the seed `chance`, but

@@ -87,10 +87,10 @@ std::vector<Breakage> StepsOfRun::BreakagesOf(const RunResult& result) const {
   return breakages;
 }
 
-WatchedRun RunWatched(const Scenario& scenario, ObservationSink* sink) {
+WatchedRun RunWatched(const Scenario& scenario, ObservationSink* sink, JudgedSink* judged) {
   StepsOfRun steps(sink);
   WatchedRun run;
-  run.result = RunScenario(scenario, scenario.seed, &steps);
+  run.result = RunScenario(scenario, scenario.seed, &steps, judged);
   run.breakages = steps.BreakagesOf(run.result);
   return run;
 }

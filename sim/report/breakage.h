@@ -68,8 +68,9 @@ struct WatchedRun {
   RunResult result;
   std::vector<Breakage> breakages;
 };
-// Runs the scenario with its own seed. `sink` hears the run, too; it may be null.
-WatchedRun RunWatched(const Scenario& scenario, ObservationSink* sink = nullptr);
+// Runs the scenario with its own seed. The sinks hear the run, too; they may be null.
+WatchedRun RunWatched(const Scenario& scenario, ObservationSink* sink = nullptr,
+                      JudgedSink* judged = nullptr);
 
 // The violation of that kind; null if the run had none.
 const Breakage* Find(const std::vector<Breakage>& breakages, const ViolationKind& kind);

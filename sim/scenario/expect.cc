@@ -1,10 +1,12 @@
 // Loads `expect`: what the author of a scenario expects of its run.
 #include <algorithm>
+#include <variant>
 
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/metrics.h"
 #include "sim/scenario/parts.h"
 #include "sim/scenario/units.h"
+#include "sim/scenario/waypoints.h"
 
 namespace whorl::sim {
 namespace {
@@ -59,9 +61,29 @@ void ReadMetrics(const ObjectFields& fields, Expectations& expect, Problems& pro
   }
 }
 
+void ReadReach(const ObjectFields& fields, const Known& known, Scenario& scenario,
+               Problems& problems) {
+  const std::optional<std::vector<std::string>> texts = fields.Names("reach", "waypoint");
+  if (!texts || !known.node_names) return;
+  std::vector<std::string_view> nodes;
+  for (const NodeSpec& node : scenario.nodes) nodes.push_back(node.name);
+  const std::vector<JsonValue> entries = fields.Find("reach")->Children();
+  for (size_t i = 0; i < texts->size(); ++i) {
+    auto parsed = ParseWaypoint((*texts)[i], nodes, known.protocol);
+    if (const auto* problem = std::get_if<std::string>(&parsed)) {
+      problems.Add(entries[i], *problem);
+      continue;
+    }
+    auto& waypoint = std::get<Waypoint>(parsed);
+    waypoint.line = entries[i].position().line;
+    scenario.expect.reach.push_back(waypoint);
+  }
+}
+
 }  // namespace
 
-void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems) {
+void ReadExpect(const ObjectFields& file, const Known& known, Scenario& scenario,
+                Problems& problems) {
   const std::optional<ObjectFields> fields = file.Object("expect");
   if (!fields.has_value()) return;
   Expectations& expect = scenario.expect;
@@ -70,6 +92,7 @@ void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems
   expect.sometimes = fields->Words<Sometimes>("sometimes", "goal");
   ReadMetrics(*fields, expect, problems);
   expect.takeover_within = fields->Time("takeover_within");
+  ReadReach(*fields, known, scenario, problems);
   expect.faults_may_miss = fields->Boolean("faults_may_miss").value_or(false);
   for (const Invariant invariant : expect.violates) {
     if (std::find(expect.holds.begin(), expect.holds.end(), invariant) == expect.holds.end()) {

@@ -97,6 +97,25 @@ strikes as ever, which has to be after the last entry unless it waits for a step
 
 )";
 
+constexpr std::string_view kBranchesText = R"(
+## Branches
+
+A run with `branches` is that of its seed up to the first of them, draws from that one's seed until the
+next, and so on. Their events rise. `whorl hunt --guide` finds such runs: it goes on from events at which
+a run showed something new. They do not go with `schedule`, with which nothing is drawn.
+
+)";
+
+constexpr std::string_view kWaypointsText = R"(
+### Waypoints
+
+Each of `reach` is a text: who, and what. What is a step of the protocol and a phase
+(`takeover_insert replied`), or what becomes of a process: `started`, `stopped`, `crashed`, `paused` or
+`resumed`. Who stands before it, or nobody for any process: the name of a node, `leader` for the node
+that owns the lock's newest version, `old leader` for the one that owned it before. A run has reached a
+waypoint when that happens after the waypoint before it. One that is not reached fails the scenario.
+)";
+
 constexpr std::string_view kExpectText = R"(
 ## Expectations
 
@@ -181,6 +200,8 @@ std::string SectionOf(ObjectId id) {
       return "[delay](#delay)";
     case ObjectId::kChoice:
       return "[choice](#schedule)";
+    case ObjectId::kBranch:
+      return "[branch](#branches)";
     case ObjectId::kExpect:
       return "[expect](#expectations)";
     case ObjectId::kBound:
@@ -444,8 +465,11 @@ std::string ScenarioGuide() {
   text += ObjectSection("## workload", ObjectId::kWorkload);
   text += FaultSections();
   text += ScheduleSection();
+  text += Cat(kBranchesText, KeyTable(DescribeObject(ObjectId::kBranch).keys), "\n",
+              JsonBlock(DescribeObject(ObjectId::kBranch).example));
   text += Cat(kExpectText, KeyTable(DescribeObject(ObjectId::kExpect).keys), "\n",
               JsonBlock(DescribeObject(ObjectId::kExpect).example));
+  text += kWaypointsText;
   text += ObjectSection("### bound", ObjectId::kBound);
   return text + WordsSection();
 }

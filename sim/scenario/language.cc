@@ -100,6 +100,10 @@ ObjectInfo DescribeScenario() {
         .form = Form::kObjects,
         .about = "what happens first, event by event, instead of what virtual time brings",
         .object = ObjectId::kChoice},
+       {.name = "branches",
+        .form = Form::kObjects,
+        .about = "from which events on chance is drawn from another seed",
+        .object = ObjectId::kBranch},
        {.name = "expect",
         .form = Form::kObject,
         .about = "what must come out; a violation that is not listed fails the scenario",
@@ -479,6 +483,21 @@ ObjectInfo DescribeChoice() {
           R"({ "at": "0s", "event": "call_arrives", "node": "a", "step": "check" })"};
 }
 
+ObjectInfo DescribeBranch() {
+  return {"branch",
+          {{.name = "event",
+            .form = Form::kInteger,
+            .about = "how many events of the run happen before it",
+            .required = true,
+            .min = 1},
+           {.name = "seed",
+            .form = Form::kInteger,
+            .about = "of all chance from there on",
+            .required = true,
+            .max = std::numeric_limits<uint64_t>::max()}},
+          R"({ "event": 120, "seed": 7 })"};
+}
+
 ObjectInfo DescribeExpect() {
   const Words invariants = Listed(AllWords<Invariant>());
   return {"expect",
@@ -501,6 +520,9 @@ ObjectInfo DescribeExpect() {
            {.name = "takeover_within",
             .form = Form::kPositiveDuration,
             .about = "the longest time without a holder"},
+           {.name = "reach",
+            .form = Form::kNames,
+            .about = "[waypoints](#waypoints) that the run passes in this order"},
            {.name = "faults_may_miss",
             .form = Form::kBoolean,
             .about = "whether a fault that finds nothing to strike is no failure; what `whorl hunt "
@@ -512,6 +534,7 @@ ObjectInfo DescribeExpect() {
   "sometimes": [ "takeover" ],
   "metrics": { "takeovers": 1, "without_holder_max": { "min": "5s", "max": "12s" } },
   "takeover_within": "12s",
+  "reach": [ "old leader paused", "takeover_insert replied" ],
   "faults_may_miss": true
 })"};
 }
@@ -546,8 +569,8 @@ const ObjectInfo& DescribeObject(ObjectId id) {
   static const std::array<ObjectInfo, kCountOf<ObjectId>> objects = {
       DescribeScenario(), DescribeNode(),    DescribeClock(),    DescribeSpanner(),
       DescribeTrueTime(), DescribeNetwork(), DescribeWorkload(), DescribeFault(),
-      DescribeWhen(),     DescribeDelay(),   DescribeChoice(),   DescribeExpect(),
-      DescribeBound()};
+      DescribeWhen(),     DescribeDelay(),   DescribeChoice(),   DescribeBranch(),
+      DescribeExpect(),   DescribeBound()};
   return objects[static_cast<size_t>(id)];
 }
 

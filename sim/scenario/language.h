@@ -28,6 +28,7 @@ inline constexpr Duration kMaxDuration = Seconds(int64_t{10} * 365 * 24 * 3600);
 inline constexpr int64_t kMaxNodes = 1000;
 inline constexpr size_t kMaxLocks = 1000;
 inline constexpr size_t kMaxFaults = 20'000;  // after patterns were expanded
+inline constexpr size_t kMaxBranches = 1000;
 inline constexpr size_t kMaxNameBytes = 100;  // the limit for names of nodes and locks, and for ids
 // In any object of this language, a key that begins so is a comment: its string is ignored.
 inline constexpr std::string_view kCommentPrefix = "//";
@@ -44,6 +45,7 @@ enum class ObjectId : uint8_t {
   kWhen,
   kDelay,
   kChoice,
+  kBranch,
   kExpect,
   kBound,
 };

@@ -139,7 +139,8 @@ void ReadScenario(const JsonValue& root, Scenario& scenario, Problems& problems)
   const size_t before_faults = problems.size();
   ReadFaults(file, known, scenario, problems);
   ReadSchedule(file, known, problems.size() == before_faults, scenario, problems);
-  ReadExpect(file, scenario, problems);
+  ReadBranches(file, scenario, problems);
+  ReadExpect(file, known, scenario, problems);
 }
 
 // One line for each problem, in the order of the text; at the same place, in the order found.

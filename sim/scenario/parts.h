@@ -37,12 +37,16 @@ void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario
 // REQUIRES: ReadFaults came before; `faults_are_good`: without an error.
 void ReadSchedule(const ObjectFields& file, const Known& known, bool faults_are_good,
                   Scenario& scenario, Problems& problems);
+// REQUIRES: ReadSchedule came before.
+void ReadBranches(const ObjectFields& file, Scenario& scenario, Problems& problems);
 // The keys that only the fault's kind takes. REQUIRES: the fault's kind and trigger were read.
 void ReadFaultKeys(const ObjectFields& fields, const Known& known, const Scenario& scenario,
                    FaultSpec& fault, Problems& problems);
 // Reads `truetime`, at the start or as a fault, from the object that has its keys.
 void ReadTrueTime(const ObjectFields& fields, TrueTimeSpec& truetime, Problems& problems);
-void ReadExpect(const ObjectFields& file, Scenario& scenario, Problems& problems);
+// REQUIRES: ReadNodes came before.
+void ReadExpect(const ObjectFields& file, const Known& known, Scenario& scenario,
+                Problems& problems);
 
 // The words of the protocol's steps and of the application's.
 std::vector<std::string_view> StepWordsOf(const ProtocolInfo& protocol);

@@ -151,6 +151,13 @@ struct When {
 // Stands for FaultSpec::kLeader in a file, unless a node has this name.
 inline constexpr std::string_view kLeaderWord = "leader";
 
+// A phase of a step, of any process and at any time.
+struct StepPhase {
+  StepName step;
+  Phase phase = Phase::kSent;
+  WHORL_FIELDS(StepPhase, step, phase);
+};
+
 struct FaultSpec {
   static constexpr int16_t kNoNode = -1;
   static constexpr int16_t kLeader = -2;  // the node that leads when the fault strikes
@@ -165,6 +172,37 @@ struct FaultSpec {
     return std::get_if<T>(&what);
   }
   WHORL_FIELDS(FaultSpec, trigger, node, what, line);
+};
+
+// From an event of the run on, chance is drawn from another seed.
+struct BranchSpec {
+  uint64_t event = 0;  // how many events happen before it
+  uint64_t seed = 0;
+  WHORL_FIELDS(BranchSpec, event, seed);
+};
+
+// What becomes of a process, as waypoints name it.
+enum class ProcessEvent : uint8_t { kStarted, kStopped, kCrashed, kPaused, kResumed };
+constexpr auto WordTableOf(ProcessEvent) {
+  return MakeWordTable<ProcessEvent>({
+      {ProcessEvent::kStarted, "started"},
+      {ProcessEvent::kStopped, "stopped"},
+      {ProcessEvent::kCrashed, "crashed"},
+      {ProcessEvent::kPaused, "paused"},
+      {ProcessEvent::kResumed, "resumed"},
+  });
+}
+
+// Something that a run passes: a process reaches a phase of a step, or something becomes of it.
+struct Waypoint {
+  static constexpr int16_t kAnyNode = -1;
+  static constexpr int16_t kLeader = -2;     // the node that owns the lock's newest version
+  static constexpr int16_t kOldLeader = -3;  // the one that owned it before
+
+  int16_t node = kAnyNode;  // or one of the above
+  std::variant<StepPhase, ProcessEvent> what;
+  int line = 0;  // in the file, so that a report can point at it
+  WHORL_FIELDS(Waypoint, node, what, line);
 };
 
 // Both ends are included. Counts, or nanoseconds if the metric is a time.
@@ -193,8 +231,10 @@ struct Expectations {
   std::vector<Sometimes> sometimes;
   std::vector<MetricBound> metrics;
   std::optional<Duration> takeover_within;  // bounds without_holder_max
+  std::vector<Waypoint> reach;              // what the run passes, in this order
   bool faults_may_miss = false;             // one that finds nothing to strike is no failure
-  WHORL_FIELDS(Expectations, holds, violates, sometimes, metrics, takeover_within, faults_may_miss);
+  WHORL_FIELDS(Expectations, holds, violates, sometimes, metrics, takeover_within, reach,
+               faults_may_miss);
 };
 
 struct Scenario {
@@ -214,9 +254,10 @@ struct Scenario {
   WorkloadSpec workload;
   std::vector<FaultSpec> faults;
   std::vector<ScheduleEntry> schedule;  // what happens first; then virtual time goes on
+  std::vector<BranchSpec> branches;     // in the order of their events; none beside a schedule
   Expectations expect;
   WHORL_FIELDS(Scenario, name, path, version, about, protocol, constants, locks, nodes, rows,
-               duration, seed, spanner, network, workload, faults, schedule, expect);
+               duration, seed, spanner, network, workload, faults, schedule, branches, expect);
 };
 
 // By fault: whether the schedule begins it. Such a fault strikes where the schedule says, and its own

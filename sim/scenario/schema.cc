@@ -184,7 +184,7 @@ std::string ScenarioSchema() {
   for (const ObjectId id :
        {ObjectId::kNode, ObjectId::kClock, ObjectId::kSpanner, ObjectId::kTrueTime,
         ObjectId::kNetwork, ObjectId::kWorkload, ObjectId::kFault, ObjectId::kWhen,
-        ObjectId::kDelay, ObjectId::kChoice, ObjectId::kExpect}) {
+        ObjectId::kDelay, ObjectId::kChoice, ObjectId::kBranch, ObjectId::kExpect}) {
     const ObjectInfo& info = DescribeObject(id);
     defs[std::string(info.name)] = ObjectSchema(info);
   }

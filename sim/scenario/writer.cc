@@ -12,6 +12,7 @@
 #include "sim/scenario/faults/keys.h"
 #include "sim/scenario/json_text.h"
 #include "sim/scenario/language.h"
+#include "sim/scenario/waypoints.h"
 
 namespace whorl::sim {
 namespace {
@@ -248,6 +249,14 @@ Json EntryJson(const ScheduleEntry& entry, const Scenario& scenario) {
   return json;
 }
 
+Json BranchesJson(const Scenario& scenario) {
+  Json json = Json::array();
+  for (const BranchSpec& branch : scenario.branches) {
+    json.push_back({{"event", branch.event}, {"seed", branch.seed}});
+  }
+  return json;
+}
+
 // --- what is expected --------------------------------------------------------------------------
 
 template <typename Enum>
@@ -269,7 +278,8 @@ Json BoundJson(const MetricBound& bound) {
   return json;
 }
 
-Json ExpectJson(const Expectations& expect) {
+Json ExpectJson(const Scenario& scenario) {
+  const Expectations& expect = scenario.expect;
   Json json = Json::object();
   PutWords("holds", expect.holds, json);
   PutWords("violates", expect.violates, json);
@@ -280,6 +290,9 @@ Json ExpectJson(const Expectations& expect) {
   }
   PutObject("metrics", std::move(metrics), json);
   PutTime("takeover_within", expect.takeover_within, json);
+  Json reach = Json::array();
+  for (const Waypoint& waypoint : expect.reach) reach.push_back(WaypointText(waypoint, scenario));
+  PutObject("reach", std::move(reach), json);
   if (expect.faults_may_miss) json["faults_may_miss"] = true;
   return json;
 }
@@ -314,7 +327,8 @@ Json ScenarioJson(const Scenario& scenario) {
     schedule.push_back(EntryJson(entry, scenario));
   }
   PutObject("schedule", std::move(schedule), json);
-  PutObject("expect", ExpectJson(scenario.expect), json);
+  PutObject("branches", BranchesJson(scenario), json);
+  PutObject("expect", ExpectJson(scenario), json);
   return json;
 }
 
@@ -381,6 +395,7 @@ Scenario WithoutPlace(Scenario scenario) {
   scenario.path.clear();
   for (FaultSpec& fault : scenario.faults) fault.line = 0;
   for (ScheduleEntry& entry : scenario.schedule) entry.line = 0;
+  for (Waypoint& waypoint : scenario.expect.reach) waypoint.line = 0;
   return scenario;
 }
 

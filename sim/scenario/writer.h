@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   1. ParseScenario(ScenarioText(s)) equals s except for its name, its path and the lines of
-//      faults and of the schedule.
+//      faults, waypoints and of the schedule.
 //   2. Values that equal their default are not written. Patterns and counts, which the loader
 //      expands, are written node by node.
 //   3. The bytes are the same with every compiler.

@@ -27,7 +27,8 @@ Driver::Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
       struck_(scenario.faults.size(), 0),
       hash_(seed),
       world_(MakeSetup(scenario, make_config), out_),
-      announced_(scenario.nodes.size()) {
+      announced_(scenario.nodes.size()),
+      branch_at_(scenario.branches.empty() ? kNoBranch : scenario.branches.front().event) {
   TakeIn();
 }
 
@@ -55,11 +56,32 @@ void Driver::Advance(Instant until, const EndingSink* enough) {
   for (const PendingSlot* next = world_.Next(); next != nullptr && next->due <= until;
        next = world_.Next()) {
     if (enough != nullptr && enough->HasEnough()) return;
-    if (!triggers_.empty() && StrikesBefore(*next)) continue;
-    CountTaken(next->choice);
-    world_.TakeNext(*chance_, out_);
-    TakeIn();
+    TakeDue(*next);
   }
+}
+
+void Driver::TakeEvents(uint64_t count) {
+  for (const PendingSlot* next = world_.Next();
+       events_ < count && next != nullptr && next->due <= end_; next = world_.Next()) {
+    TakeDue(*next);
+  }
+}
+
+// Takes the event that is due next, or what strikes before it.
+void Driver::TakeDue(const PendingSlot& next) {
+  if (events_ >= branch_at_) StartBranches();
+  if (!triggers_.empty() && StrikesBefore(next)) return;
+  CountTaken(next.choice);
+  world_.TakeNext(*chance_, out_);
+  TakeIn();
+}
+
+void Driver::StartBranches() {
+  const std::vector<BranchSpec>& branches = world_.setup().scenario.branches;
+  while (next_branch_ < branches.size() && events_ >= branches[next_branch_].event) {
+    chance_ = ChanceOf(world_.setup().scenario, branches[next_branch_++].seed);
+  }
+  branch_at_ = next_branch_ < branches.size() ? branches[next_branch_].event : kNoBranch;
 }
 
 void Driver::Finish() {

@@ -8,7 +8,8 @@
 //      them. An entry happens at its time, or when its event is due, whichever is later.
 //   4. A run with a schedule draws nothing from the seed (FixedChance), from its start to its end. An
 //      entry may say where Spanner's clocks stand at its event.
-//   5. An entry whose event cannot happen ends the schedule: virtual time goes on from there.
+//   5. From the event of a branch on, chance is drawn from the branch's seed.
+//   6. An entry whose event cannot happen ends the schedule: virtual time goes on from there.
 #pragma once
 
 #include <cstddef>
@@ -53,12 +54,14 @@ class Driver {
          ConfigMaker make_config = nullptr);
 
   // The run as it stands now, which goes on with the chance of another seed. `sink` hears what comes;
-  // it may be null, and outlives the copy. A run with a schedule draws nothing, so its copy goes on as
+  // it may be null, and outlives the copy. Branches that are still to come are left out. A run with a schedule draws nothing, so its copy goes on as
   // it would itself.
   Driver Fork(uint64_t seed, ObservationSink* sink) const;
 
   // Takes every event that happens at or before `until`, or until `enough`, if given, has enough.
   void Advance(Instant until, const EndingSink* enough = nullptr);
+  // Takes events until `count` of the run were taken, or its end is reached. REQUIRES: no schedule.
+  void TakeEvents(uint64_t count);
   // Takes every event up to the end of the scenario's duration, and observes RunEnded.
   void Finish();
 
@@ -76,8 +79,12 @@ class Driver {
   std::optional<uint32_t> failed_entry() const { return failed_entry_; }
 
  private:
+  static constexpr uint64_t kNoBranch = ~uint64_t{0};
+
   Driver(const Driver& other, std::unique_ptr<Chance> chance, ObservationSink* sink);
 
+  void TakeDue(const PendingSlot& next);
+  void StartBranches();
   bool TakeSchedule(Instant until, const EndingSink* enough);
   bool TakeEntry(const ScheduleEntry& entry, Instant until);
   void EndSchedule(std::string_view why);
@@ -103,6 +110,8 @@ class Driver {
   std::vector<uint64_t> announced_;
   std::vector<Triggers::Hit> hits_;
   size_t next_entry_ = 0;  // of the schedule
+  size_t next_branch_ = 0;
+  uint64_t branch_at_ = kNoBranch;  // the event of the next branch
   std::optional<uint32_t> failed_entry_;
   std::string schedule_problem_;
 };

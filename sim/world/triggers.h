@@ -6,10 +6,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "protocol/names.h"
+#include "protocol/protocols.h"
 #include "protocol/spanner/rpc.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/observation.h"
@@ -22,6 +23,14 @@ class Triggers {
     uint32_t fault = 0;
     CallName call;  // the call that reached the phase; for a write, only its process and lock
   };
+
+  struct Reached {
+    CallName call;
+    StepName step;
+    Phase phase = Phase::kSent;
+  };
+  // The phase that the observation shows to be reached, but for `replied`, which comes before any.
+  static std::optional<Reached> ReachedBy(const ObservedEvent& what, const ProtocolInfo& protocol);
 
   explicit Triggers(const Scenario& scenario);
 
@@ -45,8 +54,7 @@ class Triggers {
   void NotePhases();
   void Reach(const CallName& call, StepName step, Phase phase, std::vector<Hit>& hits);
 
-  bool answers_locally_ = false;                   // the protocol answers has_lock without a call
-  std::span<const StepName> steps_within_others_;  // of the protocol
+  const ProtocolInfo* protocol_;
   std::vector<Armed> armed_;
   uint32_t phases_ = 0;  // those for which one is armed, a bit for each
 };

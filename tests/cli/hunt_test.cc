@@ -197,6 +197,70 @@ TEST_F(CliHuntTest, AHuntThatMissesItsCanaryIsVoid) {
   ExpectUsageError("hunt --canary spindle_v4", "did you mean");
 }
 
+// --- kinds and guidance --------------------------------------------------------------------------
+
+// A reason to go on or to stop: in words, and as numbers that shards add up.
+TEST_F(CliHuntTest, SaysHowMuchIsStillNew) {
+  const json line = LinesOf(Small("--json").out).front();
+  const json& kinds = line["kinds"];
+  const auto known = kinds["known"].get<int64_t>();
+  EXPECT_GT(known, 100);
+  EXPECT_EQ(kinds["new"], known);  // of fewer than 1,000 runs, all are new
+  EXPECT_EQ(kinds["all"].size(), static_cast<size_t>(3 * known));
+  EXPECT_GT(kinds["runs_alone"], 0);
+  EXPECT_LE(kinds["runs_alone"], 60);
+  EXPECT_THAT(Small().out, HasSubstr("kinds of steps, "));
+  EXPECT_THAT(Small().out, HasSubstr("the next run shows a new one with a probability of "));
+}
+
+constexpr const char* kGuided =
+    "hunt --protocol spindle_v2 --duration 40s --runs 400 --seed 4 --guide ";
+
+TEST_F(CliHuntTest, AGuidedHuntDependsOnNeitherJobsNorInterruptions) {
+  const std::string whole = Whorl(std::string(kGuided) + "--jobs 1 --json").out;
+  EXPECT_EQ(Whorl(std::string(kGuided) + "--jobs 3 --json").out, whole);
+  // As if it had been ended after 320 runs.
+  Whorl(
+      "hunt --protocol spindle_v2 --duration 40s --runs 320 --seed 4 --guide --checkpoint "
+      "part.hunt");
+  std::string text = ReadText(folder_ / "part.hunt");
+  const std::string asked = R"("runs":320,"shards")";
+  for (size_t at = text.find(asked); at != std::string::npos; at = text.find(asked)) {
+    text.replace(at, asked.size(), R"("runs":400,"shards")");
+  }
+  Write("part.hunt", text);
+  const Ended resumed = Whorl(std::string(kGuided) + "--checkpoint part.hunt --json");
+  EXPECT_THAT(resumed.err, HasSubstr("going on after 320 runs"));
+  EXPECT_EQ(resumed.out, whole);
+}
+
+// Each shard guides itself; the sum is one all the same.
+TEST_F(CliHuntTest, GuidedShardsAddUpInAnyOrder) {
+  for (const std::string i : {"1", "2"}) {
+    Whorl("hunt --protocol spindle_v2 --duration 40s --runs 700 --seed 4 --guide --shard " + i +
+          "/2 --out " + i + ".jsonl");
+  }
+  const Ended sum = Whorl("hunt --merge 1.jsonl 2.jsonl --json");
+  EXPECT_EQ(Whorl("hunt --merge 2.jsonl 1.jsonl 2.jsonl --json").out, sum.out);
+  EXPECT_EQ(LinesOf(sum.out).front()["runs"], 700);
+  Small("--out plain.jsonl");
+  ExpectUsageError("hunt --merge 1.jsonl plain.jsonl", "plain.jsonl: of another hunt");
+}
+
+// A branch is one line: its name gives its world.
+TEST_F(CliHuntTest, ShowsTheWorldOfABranch) {
+  const Ended shown = Whorl("hunt --protocol spindle_v2 --seed 4 --show 17@200:9@300:10");
+  EXPECT_EQ(shown.code, 0);
+  const json world = json::parse(shown.out);
+  EXPECT_EQ(world["branches"],
+            json::parse(R"([{"event": 200, "seed": 9}, {"event": 300, "seed": 10}])"));
+  Write("branch.json", shown.out);
+  EXPECT_NE(Whorl("replay branch.json").code, 2);
+  ExpectUsageError("hunt --show 17@", "--show wants the number of a run, or the name of a branch");
+  ExpectUsageError("hunt --compare spindle_v2 spindle_v3 --guide",
+                   "--compare does not go with --guide");
+}
+
 // --- checkpoints ---------------------------------------------------------------------------------
 
 TEST_F(CliHuntTest, AHuntGoesOnFromItsCheckpoint) {
@@ -226,7 +290,7 @@ TEST_F(CliHuntTest, ACheckpointOfAnotherHuntIsRefused) {
   ExpectUsageError(std::string(kSmall) + "--shard 1/2 --checkpoint report.jsonl",
                    "is a report, and no checkpoint");
   const std::string text = ReadText(folder_ / "part.hunt");
-  Write("cut.hunt", text.substr(0, text.size() / 2));
+  Write("cut.hunt", text.substr(0, text.size() - 20));
   ExpectUsageError(std::string(kSmall) + "--shard 1/2 --checkpoint cut.hunt", "cut.hunt: cut off");
   // Of a whorl whose runs end otherwise.
   const size_t hash = text.rfind("\"hash\":\"") + 8;

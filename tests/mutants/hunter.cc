@@ -37,12 +37,16 @@ struct Request {
   std::string name = "unmutated";
   std::string protocol = "fenced_lease";
   bool expects_nothing = false;
-  uint64_t seeds = 3;     // 1, 2, 3 and so on
+  uint64_t seeds = 3;
+  uint64_t first_seed = 1;  // the others follow it
+  std::string search = "swarm";
   uint64_t runs = 5'000;  // at most, of each seed
   uint64_t shrunk = 1;    // how many seeds' findings are shrunk
   std::string row_path;
   WorldOptions world;
   std::optional<Invariant> invariant;
+  bool guided = false;
+  std::string csv_path;
 };
 
 // What the hunt of one seed came to.
@@ -65,6 +69,7 @@ HuntOptions OptionsOf(const Request& request, uint64_t seed) {
   options.seed = seed;
   options.invariant = request.invariant;
   options.promised_only = true;
+  options.guided = request.guided;
   return options;
 }
 
@@ -169,6 +174,17 @@ std::string RowText(const Request& request, const std::vector<Caught>& all) {
              " | ", SizeText(all, false), " | ", SizeText(all, true), " |\n");
 }
 
+// "name,search,seed,runs,caught,microseconds" for each seed.
+std::string CsvText(const Request& request, const std::vector<Caught>& all) {
+  std::string text;
+  for (size_t i = 0; i < all.size(); ++i) {
+    text += Cat(request.name, ",", request.search, ",", std::to_string(request.first_seed + i), ",",
+                std::to_string(all[i].runs), ",", all[i].broken.empty() ? "0" : "1", ",",
+                std::to_string(all[i].time.ns / 1'000), "\n");
+  }
+  return text;
+}
+
 // --- the command -------------------------------------------------------------------------------
 
 int Fail(int code, const std::string& what) {
@@ -184,6 +200,11 @@ int Conclude(const Request& request, const std::vector<Caught>& all) {
     file << row;
     if (!file.flush()) return Fail(3, Cat(request.row_path, " cannot be written"));
   }
+  if (!request.csv_path.empty()) {
+    std::ofstream file(request.csv_path, std::ios::app);
+    file << CsvText(request, all);
+    if (!file.flush()) return Fail(3, Cat(request.csv_path, " cannot be written"));
+  }
   if (request.expects_nothing) {
     if (CaughtCount(all) == 0) return 0;
     return Fail(1, Cat(request.name, " breaks a promise, and was said not to"));
@@ -195,8 +216,9 @@ int Conclude(const Request& request, const std::vector<Caught>& all) {
 
 int Hunt(const Request& request) {
   std::vector<Caught> all;
-  for (uint64_t seed = 1; seed <= request.seeds; ++seed) {
-    absl::StatusOr<Caught> caught = HuntOnce(request, seed, seed <= request.shrunk);
+  for (uint64_t i = 0; i < request.seeds; ++i) {
+    const uint64_t seed = request.first_seed + i;
+    absl::StatusOr<Caught> caught = HuntOnce(request, seed, i < request.shrunk);
     if (!caught.ok()) {
       return Fail(3,
                   Cat("seed ", std::to_string(seed), ": ", std::string(caught.status().message())));
@@ -214,6 +236,19 @@ void TakeInvariant(const std::string& word, Request& request) {
     }
   }
   throw CLI::ValidationError(Cat("there is no invariant ", Quoted(word)));
+}
+
+void TakeSearch(const std::string& word, Request& request) {
+  request.search = word;
+  request.guided = word == "guided";
+  if (word == "swarm" || word == "guided") return;
+  if (word == "uniform") {
+    request.world.style = Style::kUniform;
+  } else if (word == "priorities") {
+    request.world.style = Style::kPriorities;
+  } else {
+    throw CLI::ValidationError(Cat("there is no search ", Quoted(word)));
+  }
 }
 
 void TakeLease(const std::string& text, Request& request) {
@@ -234,8 +269,12 @@ int Run(int argc, char** argv) {
           },
           "PROTOCOL"));
   app.add_flag("--expect-nothing", request.expects_nothing, "no promise may be broken");
-  app.add_option("--seeds", request.seeds, "how many: 1, 2, 3 and so on")
-      ->check(CLI::PositiveNumber);
+  app.add_option_function<std::string>(
+      "--search", [&](const std::string& word) { TakeSearch(word, request); },
+      "swarm (default), uniform, priorities or guided");
+  app.add_option("--csv", request.csv_path, "a file to append a line for each seed to");
+  app.add_option("--first-seed", request.first_seed, "the others follow it (default: 1)");
+  app.add_option("--seeds", request.seeds, "how many")->check(CLI::PositiveNumber);
   app.add_option("--runs", request.runs, "at most, of each seed")->check(CLI::PositiveNumber);
   app.add_option("--shrink", request.shrunk, "of how many seeds the finding is shrunk");
   app.add_option("--row", request.row_path, "a file to write the row into, too");

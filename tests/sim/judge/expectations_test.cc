@@ -42,6 +42,21 @@ class ExpectationsTest : public testing::Test {
   RunResult result_;
 };
 
+// A waypoint says where it stands and what came before it, so that an author sees how far the run got.
+TEST_F(ExpectationsTest, AWaypointThatIsNotReachedFails) {
+  const StepPhase insert = {.step = *FindStep("takeover_insert"), .phase = Phase::kReplied};
+  scenario_.expect.reach = {
+      {.what = insert, .line = 7},
+      {.node = Waypoint::kOldLeader, .what = ProcessEvent::kResumed, .line = 8}};
+  result_.reached = 1;
+  EXPECT_THAT(
+      Failures(),
+      ElementsAre("the waypoint at x/crafted.json:8 (\"old leader resumed\") was not reached "
+                  "after \"takeover_insert replied\": 1 of 2 waypoints"));
+  result_.reached = 2;
+  EXPECT_THAT(Failures(), IsEmpty());
+}
+
 // The ordinary case: what was expected came, and there is nothing to say.
 TEST_F(ExpectationsTest, NothingFailsWhenAllIsAsExpected) {
   scenario_.expect = {

@@ -127,7 +127,7 @@ TEST(ScenarioErrors, SuggestTheKeyThatWasMeant) {
       ErrorsOf(With("\"sed\": 1")),
       "x.json:7: /sed: unknown key \"sed\"; did you mean \"seed\"? Known keys: $schema, "
       "version, about, protocol, constants, locks, lease, nodes, rows, duration, seed, spanner, "
-      "network, workload, faults, schedule, expect.");
+      "network, workload, faults, schedule, ... and 2 more.");
   EXPECT_EQ(ErrorsOf(With(R"("network": { "x/y~z": 1 })")),
             "x.json:7: /network/x~1y~0z: unknown key \"x/y~z\". Known keys: connection_timeout, "
             "announce_releases, commit_timeout.");
@@ -867,6 +867,22 @@ TEST(ScenarioErrors, OfAScheduleNameTimesAndFaultsThatDoNotGoTogether) {
   EXPECT_EQ(ErrorsOf(With(R"("faults": [{ "at": "9s", "do": "pause", "node": "a" }],
   "schedule": [{ "event": "fault_begins", "fault": 0 }])")),
             "x.json:7: /faults/0: a pause needs the key \"for\"");
+}
+
+// --- Branches ----------------------------------------------------------------------------------
+
+TEST(ScenarioErrors, OfBranches) {
+  const auto error = [](std::string_view branches) {
+    return ErrorsOf(With(std::string("\"branches\": ") + std::string(branches)));
+  };
+  EXPECT_THAT(error(R"([{ "event": 5, "seed": 1 }, { "event": 5, "seed": 2 }])"),
+              testing::HasSubstr("/branches/1/event: expected more than 5, the event of the branch "
+                                 "before it"));
+  EXPECT_THAT(error(R"([{ "event": 0, "seed": 1 }])"),
+              testing::HasSubstr("/branches/0/event: expected an integer"));
+  EXPECT_THAT(error(R"([{ "event": 5 }])"), testing::HasSubstr("missing key \"seed\""));
+  EXPECT_THAT(error(R"([{ "event": 5, "seed": 1 }], "schedule": [])"),
+              testing::HasSubstr("/branches: does not go with `schedule`"));
 }
 
 }  // namespace

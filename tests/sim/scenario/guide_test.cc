@@ -71,6 +71,9 @@ ordered_json Around(ObjectId id, const ordered_json& example) {
     case ObjectId::kChoice:
       scenario["schedule"] = ordered_json::array({example});
       break;
+    case ObjectId::kBranch:
+      scenario["branches"] = ordered_json::array({example});
+      break;
     case ObjectId::kBound:
       scenario["expect"]["metrics"]["grants"] = example;
       break;

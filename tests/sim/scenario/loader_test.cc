@@ -74,7 +74,8 @@ constexpr std::string_view kFull = R"({
     "sometimes": ["takeover", "aborted"],
     "metrics": { "takeovers": { "min": 1 }, "grants": 3, "without_holder_max": { "max": "12s" },
                  "belief_overlap_sum": "0s" },
-    "takeover_within": "12s", "faults_may_miss": true
+    "takeover_within": "12s", "reach": ["leader takeover_insert sent", "b resumed"],
+    "faults_may_miss": true
   }
 })";
 
@@ -316,6 +317,10 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
                     {Metric::kWithoutHolderMax, std::nullopt, Seconds(12).ns},
                     {Metric::kBeliefOverlapSum, 0, 0}};
   expect.takeover_within = Seconds(12);
+  expect.reach = {{.node = Waypoint::kLeader,
+                   .what = StepPhase{.step = *FindStep("takeover_insert"), .phase = Phase::kSent}},
+                  {.node = 1, .what = ProcessEvent::kResumed}};
+  for (Waypoint& waypoint : expect.reach) waypoint.line = 60;
   expect.faults_may_miss = true;
   EXPECT_EQ(scenario.expect, expect);
 }
@@ -375,9 +380,17 @@ TEST(ScenarioLoader, IsTestedOnEachKeyThatItDescribes) {
   // A key that is described and read by nobody would be taken and ignored.
   for (const ObjectId id : AllOf<ObjectId>()) {
     for (const std::string_view key : DescribeObject(id).KeyNames()) {
+      if (key == "branches") continue;  // they do not go with a schedule; OfBranches, TakesBranches
       EXPECT_NE(kFull.find("\"" + std::string(key) + "\":"), std::string_view::npos) << key;
     }
   }
+}
+
+TEST(ScenarioLoader, TakesBranches) {
+  const Scenario scenario = Parsed(Changed(
+      "\"60s\"", R"("60s", "branches": [{ "event": 5, "seed": 7 }, { "event": 9, "seed": 0 }])"));
+  EXPECT_EQ(scenario.branches,
+            (std::vector<BranchSpec>{{.event = 5, .seed = 7}, {.event = 9, .seed = 0}}));
 }
 
 TEST(ScenarioLoader, TakesDurationsInEachUnitWhenTheyAreWholeNanoseconds) {

@@ -1,0 +1,91 @@
+#include "sim/hunt/guide.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace whorl::sim {
+namespace {
+
+constexpr uint64_t kChoiceOfMoment =
+    0x6d6f6d656e74;                      // keeps these draws apart from others of the run
+constexpr int64_t kTournament = 6;       // cells of which the cheapest is taken
+constexpr int64_t kPercentNearest = 15;  // of branches leave runs that came close
+constexpr int64_t kMostLeft = 32;        // how often such a run is left
+constexpr size_t kBranchesMax = 8;       // in a row
+
+int64_t CostOf(const Cell& cell) { return cell.runs * (1 + cell.left); }
+
+Instant Before(Instant at, Duration duration) {
+  return {std::max<int64_t>(at.ns - duration.ns, 1)};
+}
+
+}  // namespace
+
+std::optional<Moment> Guide::Leave(uint64_t bits) {
+  Draws draws(Combine(bits, kChoiceOfMoment));
+  if (draws.Percent(kPercentNearest)) {
+    std::vector<Moment>& moments = nearest[static_cast<size_t>(draws.Between(0, kApproaches - 1))];
+    if (!moments.empty()) return LeaveNearest(moments, draws);
+  }
+  if (cells.empty()) return std::nullopt;
+  Cell* best = nullptr;
+  for (int64_t i = 0; i < kTournament; ++i) {
+    const int64_t place = draws.Between(0, static_cast<int64_t>(cells.size()) - 1);
+    Cell& cell = std::next(cells.begin(), place)->second;
+    if (best == nullptr || CostOf(cell) < CostOf(*best)) best = &cell;
+  }
+  ++best->left;
+  Moment moment = draws.Pick(best->moments);
+  // What led to it may matter more than what follows.
+  const Duration before = draws.Log(Milliseconds(1), Seconds(20));
+  if (draws.Percent(30)) moment.at = Before(moment.at, before);
+  return moment;
+}
+
+// Shortly before the run came so close, so that it may come closer.
+Moment Guide::LeaveNearest(std::vector<Moment>& moments, Draws& draws) {
+  const auto last = static_cast<int64_t>(moments.size()) - 1;
+  auto best = static_cast<size_t>(draws.Between(0, last));
+  const auto other = static_cast<size_t>(draws.Between(0, last));
+  if (moments[other].left < moments[best].left) best = other;
+  ++moments[best].left;
+  Moment moment = moments[best];
+  if (moment.left >= kMostLeft) moments.erase(moments.begin() + static_cast<ptrdiff_t>(best));
+  moment.at = Before(moment.at, draws.Log(Milliseconds(1), Seconds(30)));
+  return moment;
+}
+
+void Guide::Learn(const RunName& name, const std::shared_ptr<const Scenario>& world,
+                  const std::vector<KindSeen>& seen, const NearestOfRun& came) {
+  // One that has left others so often would be slow to make anew.
+  const bool can_be_left = name.branches.size() < kBranchesMax;
+  std::set<uint64_t> had;
+  for (const KindSeen& kind : seen) {
+    if (!had.insert(kind.cell).second) continue;
+    auto found = cells.find(kind.cell);
+    if (found == cells.end()) {
+      if (!can_be_left || cells.size() >= kCellsMax) continue;
+      found = cells.emplace(kind.cell, Cell{}).first;
+    }
+    Cell& cell = found->second;
+    ++cell.runs;
+    if (!can_be_left) continue;
+    if (cell.moments.size() == kMomentsOfCell) cell.moments.erase(cell.moments.begin());
+    cell.moments.push_back({.name = name, .world = world, .at = kind.at});
+  }
+  for (size_t i = 0; can_be_left && i < kApproaches; ++i) {
+    if (!came[i] || came[i]->distance < 0) continue;  // what is violated is found
+    std::vector<Moment>& moments = nearest[i];
+    // Many come equally close, where the protocol lets them come no closer: the first ones will do.
+    if (moments.size() == kNearestMax && came[i]->distance >= moments.back().distance) continue;
+    const auto after = std::ranges::find_if(
+        moments, [&](const Moment& other) { return other.distance > came[i]->distance; });
+    moments.insert(
+        after, {.name = name, .world = world, .at = came[i]->at, .distance = came[i]->distance});
+    if (moments.size() > kNearestMax) moments.pop_back();
+  }
+}
+
+}  // namespace whorl::sim

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Compares searches by how many runs, and how many seconds of one core, they take to catch mutants: prints a
+# table of medians over seeds, a row for each mutant and search. A seed that caught nothing counts with all
+# its runs.
+#
+# Usage: tests/mutants/searches.sh FOLDER SEEDS RUNS MUTANT...
+#   FOLDER  where the hunters lie, such as build/tests/mutants
+#   SEEDS   how many seeds for each; RUNS at most, of each seed
+set -euo pipefail
+readonly folder="${1:?the folder of the hunters}" seeds="${2:?how many seeds}" runs="${3:?how many runs}"
+shift 3
+
+# The `# Options:` of a mutant's file, but for those that say how many runs.
+options_of() {
+  sed -n 's/^# Options: //p' "$(dirname "${BASH_SOURCE[0]}")/$1.diff" | sed 's/--runs [0-9]*//'
+}
+
+readonly csv="$(mktemp)"
+trap 'rm -f "$csv"' EXIT
+
+echo '| mutant | search | caught | runs | seconds |'
+echo '|---|---|---|---|---|'
+for mutant in "$@"; do
+  for search in uniform swarm priorities guided; do
+    : >"$csv"
+    # 1: not caught with every seed, which the row says.
+    # shellcheck disable=SC2046
+    "$folder/mutant_$mutant" --name "$mutant" $(options_of "$mutant" | xargs) --search "$search" \
+      --seeds "$seeds" --runs "$runs" --shrink 0 --csv "$csv" >/dev/null 2>&1 || [[ $? == 1 ]]
+    awk -F, -v mutant="$mutant" -v search_by="$search" '
+      # Insertion sort: there are few.
+      function insert(list, n, x,  i) {
+        for (i = n; i > 1 && list[i - 1] > x; --i) list[i] = list[i - 1]
+        list[i] = x
+      }
+      { insert(run, NR, $4 + 0); insert(time, NR, $6 + 0); caught += $5 }
+      END {
+        middle = int((NR + 1) / 2)
+        printf "| `%s` | %s | %d of %d | %d | %.2f |\n", mutant, search_by, caught, NR, run[middle],
+               time[middle] / 1e6
+      }' "$csv"
+  done
+done

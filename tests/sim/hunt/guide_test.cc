@@ -1,0 +1,242 @@
+// Branches and guided hunts: a branch goes as the run that it leaves, its name says all, and a guided
+// hunt depends on nothing but its options.
+
+#include "sim/hunt/guide.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/hunt/branch.h"
+#include "sim/report/breakage.h"
+#include "sim/scenario/assumptions.h"
+#include "sim/world/driver.h"
+#include "tests/sim/hunt/hunt_testing.h"
+
+namespace whorl::sim::hunt_guide_test {
+namespace {
+
+HuntOptions Guided(const std::string& protocol, uint64_t seed) {
+  HuntOptions options = HuntOf(protocol, seed);
+  options.guided = true;
+  return options;
+}
+
+std::vector<RunDigest> DigestsOf(const HuntOptions& options, uint64_t count, int threads = 1) {
+  std::vector<RunDigest> digests;
+  HuntTallies tallies;
+  EXPECT_TRUE(RunHunt(
+                  options, 0, count, threads,
+                  [&](uint64_t, const RunDigest& last, const HuntTallies&) {
+                    digests.push_back(last);
+                    return BatchStep::kGoOn;
+                  },
+                  tallies)
+                  .ok());
+  return digests;
+}
+
+uint64_t HashAfter(const Scenario& world, uint64_t events) {
+  Driver driver(world, world.seed, nullptr);
+  driver.TakeEvents(events);
+  return driver.hash();
+}
+
+// --- branches ----------------------------------------------------------------------------------
+
+// Otherwise the run would not come back to where it showed something new.
+TEST(Branch, GoesAsTheRunThatItLeavesUpToItsEvent) {
+  int others = 0;
+  ForEachWorld(Fewer(150), {}, [&](const ProtocolInfo& protocol, const Scenario& world) {
+    const Scenario branch = BranchOf({}, world, Instant{Seconds(40).ns}, 7);
+    ASSERT_EQ(branch.branches.size(), 1u);
+    const uint64_t event = branch.branches[0].event;
+    EXPECT_EQ(HashAfter(branch, event), HashAfter(world, event)) << protocol.name << world.seed;
+    others += HashAfter(branch, event + 300) != HashAfter(world, event + 300) ? 1 : 0;
+  });
+  EXPECT_GT(others, static_cast<int>(Fewer(150) * 8 / 10));  // and as another one from there on
+}
+
+TEST(Branch, IsTheSameByItsTimeAndByItsEvent) {
+  ForEachWorld(Fewer(60), {}, [&](const ProtocolInfo&, const Scenario& world) {
+    const Scenario branch = BranchOf({}, world, Instant{Seconds(30).ns}, 9);
+    EXPECT_EQ(BranchOf({}, world, branch.branches[0]), branch);
+    const Scenario second = BranchOf({}, branch, Instant{Seconds(50).ns}, 10);
+    EXPECT_EQ(BranchOf({}, branch, second.branches[1]), second);
+  });
+}
+
+TEST(Branch, IsAValidScenarioThatKeepsTheAssumptions) {
+  int longer = 0;
+  ForEachWorld(Fewer(150), {}, [&](const ProtocolInfo&, const Scenario& world) {
+    const Scenario branch = BranchOf({}, world, Instant{Seconds(20).ns}, 3);
+    EXPECT_EQ(WithoutPlace(Reloaded(branch)), WithoutPlace(branch));
+    EXPECT_TRUE(BrokenAssumptions(branch).empty());
+    longer += branch.faults.size() > world.faults.size() ? 1 : 0;
+  });
+  EXPECT_GT(longer, 10);  // faults are added
+}
+
+// A branch before the last one would change what that one left.
+TEST(Branch, ComesAfterTheBranchesBeforeIt) {
+  const Scenario world = DrawWorld({}, *FindProtocol("fenced_lease"), 5);
+  const Scenario branch = BranchOf({}, world, Instant{Seconds(60).ns}, 1);
+  const Scenario second = BranchOf({}, branch, Instant{Seconds(1).ns}, 2);
+  ASSERT_EQ(second.branches.size(), 2u);
+  EXPECT_GT(second.branches[1].event, second.branches[0].event);
+}
+
+TEST(RunNames, AreReadBackAndNothingElseIs) {
+  for (const char* text : {"0", "17", "17@1200:903", "17@1:0@2:18446744073709551615"}) {
+    const auto name = ParseRunName(text);
+    ASSERT_TRUE(name.has_value()) << text;
+    EXPECT_EQ(NameText(*name), text);
+  }
+  for (const char* text : {"", "x", "-1", "17@", "17@5", "17@5:", "17@0:1", "17@5:1@5:2",
+                           "17@9:1@5:2", "17@5:1x", "17 ", "17@5:99999999999999999999"}) {
+    EXPECT_FALSE(ParseRunName(text).has_value()) << text;
+  }
+}
+
+// --- guided hunts ------------------------------------------------------------------------------
+
+constexpr uint64_t kRuns = 640;
+
+TEST(GuidedHunt, IsTheSameOnAnyNumberOfThreads) {
+  const auto one = DigestsOf(Guided("fenced_lease", 3), kRuns, 1);
+  EXPECT_EQ(one, DigestsOf(Guided("fenced_lease", 3), kRuns, 3));
+}
+
+// Whatever guidance is worth, what an unguided hunt finds soon is found as soon, and the rest of it later.
+TEST(GuidedHunt, IsAMixtureOfPlainRunsOrderedOnesAndBranches) {
+  const auto guided = DigestsOf(Guided("fenced_lease", 3), kRuns);
+  const auto plain = DigestsOf(HuntOf("fenced_lease", 3), kRuns);
+  uint64_t branches = 0;
+  uint64_t same = 0;
+  for (size_t i = 0; i < kRuns; ++i) {
+    if (!guided[i].name.branches.empty()) {
+      EXPECT_TRUE(Guide::Branches(i));
+      ++branches;
+    } else if (guided[i] == plain[i]) {
+      ++same;
+    } else {
+      EXPECT_GE(i, Guide::kPlainRuns);
+    }
+  }
+  EXPECT_EQ(branches, (kRuns - Guide::kPlainRuns) / 4);
+  const uint64_t drawn = kRuns - Guide::kPlainRuns - branches;
+  EXPECT_GT(same - Guide::kPlainRuns, drawn * 4 / 10);
+  EXPECT_LT(same - Guide::kPlainRuns, drawn * 6 / 10);
+}
+
+// By priorities, whoever is slower stays slower for a while: messages of two nodes keep their order.
+TEST(Priorities, MakeSomeNodesSlowerThanOthers) {
+  WorldOptions options;
+  options.style = Style::kPriorities;
+  ForEachWorld(Fewer(40), options, [](const ProtocolInfo&, const Scenario& world) {
+    std::set<int16_t> slow;
+    for (const FaultSpec& fault : world.faults) {
+      const auto* latency = fault.As<LatencyFault>();
+      const Instant* at = std::get_if<Instant>(&fault.trigger);
+      if (latency != nullptr && at != nullptr && at->ns == 0) slow.insert(fault.node);
+    }
+    EXPECT_GE(slow.size(), world.nodes.size() - 1);
+    EXPECT_EQ(WithoutPlace(Reloaded(world)), WithoutPlace(world));
+  });
+}
+
+// A checkpoint keeps the places, and the worlds follow from their names.
+TEST(GuidedHunt, GoesOnFromWhatItsGuidesRemember) {
+  const auto step = [](uint64_t, const RunDigest&, const HuntTallies&) { return BatchStep::kGoOn; };
+  const HuntOptions options = Guided("fenced_lease", 4);
+  HuntTallies whole;
+  Guides all;
+  ASSERT_TRUE(RunGuidedHunt(options, 0, kRuns, 1, step, whole, all).ok());
+  HuntTallies parts;
+  Guides guides;
+  ASSERT_TRUE(RunGuidedHunt(options, 0, 384, 1, step, parts, guides).ok());
+  for (auto& [protocol, guide] : guides) {
+    for (auto& [number, cell] : guide.cells) {
+      for (Moment& moment : cell.moments) moment.world = nullptr;
+    }
+    for (auto& moments : guide.nearest) {
+      for (Moment& moment : moments) moment.world = nullptr;
+    }
+  }
+  ASSERT_TRUE(RunGuidedHunt(options, 384, kRuns, 1, step, parts, guides).ok());
+  EXPECT_TRUE(parts == whole);
+  EXPECT_TRUE(guides == all);
+}
+
+// A branch is one line: its name gives the world, and so the run, to anybody.
+TEST(GuidedHunt, NamesItsBranchesSoThatAnybodyRunsThemAgain) {
+  const HuntOptions options = Guided("spindle_v2", 2);
+  int branches = 0;
+  for (const RunDigest& digest : DigestsOf(options, Fewer(400))) {
+    if (digest.name.branches.empty()) continue;
+    ++branches;
+    const auto name = ParseRunName(NameText(digest.name));
+    ASSERT_TRUE(name.has_value());
+    EXPECT_EQ(DigestOfRun(options, *name), digest) << NameText(*name);
+  }
+  EXPECT_GT(branches, 0);
+}
+
+std::vector<KindSeen> SeenIn(uint64_t cell) { return {{.kind = cell, .at = {5}, .cell = cell}}; }
+
+// Memory does not grow with the hunt.
+TEST(Guide, RemembersABoundedNumberOfMoments) {
+  Guide guide;
+  const auto world = std::make_shared<const Scenario>();
+  for (uint64_t run = 0; run < 30'000; ++run) {
+    const NearestOfRun nearest = {Nearest{.distance = static_cast<int64_t>(run % 97), .at = {}}};
+    guide.Learn({.run = run, .branches = {}}, world, SeenIn(run), nearest);
+    guide.Learn({.run = run, .branches = {}}, world, SeenIn(1), nearest);
+  }
+  EXPECT_EQ(guide.cells.size(), Guide::kCellsMax);
+  EXPECT_EQ(guide.cells.at(1).moments.size(), Guide::kMomentsOfCell);
+  EXPECT_EQ(guide.nearest[0].size(), Guide::kNearestMax);
+  for (const Moment& moment : guide.nearest[0]) EXPECT_EQ(moment.distance, 0);
+}
+
+// Energy decays: a cell that was left often makes room for others.
+TEST(Guide, LeavesRareCellsMoreOftenAndEachLessAndLess) {
+  Guide guide;
+  const auto world = std::make_shared<const Scenario>();
+  guide.Learn({.run = 1, .branches = {}}, world, SeenIn(1), {});
+  for (uint64_t run = 2; run < 11; ++run) {
+    guide.Learn({.run = run, .branches = {}}, world, SeenIn(2), {});
+  }
+  int rare = 0;
+  int common = 0;
+  for (uint64_t bits = 0; bits < 40; ++bits) {
+    const auto moment = guide.Leave(bits);
+    ASSERT_TRUE(moment.has_value());
+    (moment->name.run == 1 ? rare : common) += 1;
+  }
+  EXPECT_GT(rare, common);
+  EXPECT_GT(common, 0);
+}
+
+// A run that only came as close as many others before it would push those out that can come closer.
+TEST(Guide, RemembersTheRunsThatCameClosest) {
+  Guide guide;
+  const auto world = std::make_shared<const Scenario>();
+  for (uint64_t run = 0; run < 40; ++run) {
+    const int64_t distance = run == 30 ? 2 : run == 31 ? -1 : 7;
+    guide.Learn({.run = run, .branches = {}}, world, {},
+                {std::nullopt, Nearest{.distance = distance, .at = {}}});
+  }
+  const std::vector<Moment>& moments = guide.nearest[1];
+  ASSERT_EQ(moments.size(), Guide::kNearestMax);
+  EXPECT_EQ(moments[0].name.run, 30u);
+  EXPECT_EQ(moments[1].name.run, 0u);
+  EXPECT_TRUE(guide.nearest[0].empty());
+}
+
+}  // namespace
+}  // namespace whorl::sim::hunt_guide_test
