@@ -5,9 +5,9 @@
 
 #include <bit>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <span>
-#include <unordered_map>
 
 namespace whorl {
 namespace {
@@ -23,7 +23,7 @@ constexpr uint64_t kLongAgo = uint64_t{1} << 63;
 // Numbers scopes as they come: a search has some dozens of them, and its threads share shapes.
 uint32_t PlaceOfScope(uint64_t scope) {
   static std::mutex mutex;
-  static auto& places = *new std::unordered_map<uint64_t, uint32_t>();
+  static auto& places = *new std::map<uint64_t, uint32_t>();
   const std::lock_guard lock(mutex);
   return places.emplace(scope, static_cast<uint32_t>(places.size())).first->second;
 }
