@@ -80,10 +80,9 @@ void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> 
 
 NormalForm::Holes::Holes(std::span<const Hole> its_holes)
     : all(its_holes.begin(), its_holes.end()) {
-  for (size_t i = 0; i < all.size(); ++i) {
-    scopes.push_back(PlaceOfScope(all[i].scope));
-    if (all[i].kind == HoleKind::kRank) ranks.push_back(static_cast<uint32_t>(i));
-    has_gates = has_gates || all[i].kind == HoleKind::kGate;
+  for (const Hole& hole : all) {
+    scopes.push_back(PlaceOfScope(hole.scope));
+    has_gates = has_gates || hole.kind == HoleKind::kGate;
   }
 }
 
@@ -156,18 +155,15 @@ void NormalForm::AddPart(const Digest128& shape, const Holes& holes,
   if (is_shown) shown_ = parts_.size();
   part.shape = shape;
   part.first_rank = ranks.size();
-  if (known == nullptr) {
+  if (known == nullptr || holes.has_gates) {
     part.alone = WalkNumbers(holes, numbers, is_shown);
-  } else if (known->has_old) {
+  } else {
     part.alone = *known;
     for (size_t i = 0; i < numbers.size(); ++i) {
       const HoleKind kind = holes.all[i].kind;
-      const bool is_old = kind == HoleKind::kInstant && IsLongAgo(numbers[i]);
+      const bool is_old = known->has_old && kind == HoleKind::kInstant && IsLongAgo(numbers[i]);
       if (is_old || kind == HoleKind::kRank) Collect(holes.scopes[i], numbers[i], is_shown);
     }
-  } else {
-    part.alone = *known;
-    for (const uint32_t i : holes.ranks) Collect(holes.scopes[i], numbers[i], is_shown);
   }
   part.last_rank = ranks.size();
 }

@@ -346,9 +346,7 @@ class NormalForm {
     explicit Holes(std::span<const Hole> its_holes);
 
     std::vector<Hole> all;
-    std::vector<uint32_t>
-        scopes;  // by hole: a small number that stands for its scope in this process
-    std::vector<uint32_t> ranks;  // which of the holes are of kRank
+    std::vector<uint32_t> scopes;  // by hole: its scope's number in this process
     bool has_gates = false;
   };
 
@@ -359,8 +357,8 @@ class NormalForm {
   };
   // `is_shown`: whether the part counts for the digest of all. One that does not is told by its order
   // among those that do; those that do come first.
-  // `known`: what AloneOf() gave for a part of the same shape, numbers, time and questions, which then needs
-  // only its ranks. REQUIRES: none of its holes is a gate.
+  // `known`: what AloneOf() gave for a part of the same shape, numbers and time, of which then only the ranks
+  // are read, and the gates, since questions may have changed.
   void AddPart(const Digest128& shape, const Holes& holes, std::span<const int64_t> numbers,
                bool is_shown = true, const Alone* known = nullptr);
   void AddPart(const Digest128& shape, std::span<const Hole> holes,

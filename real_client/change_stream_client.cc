@@ -15,10 +15,6 @@ namespace {
 
 namespace v1 = google::spanner::v1;
 
-bool Says(const Status& status, std::string_view text) {
-  return status.message.view().find(text) != std::string_view::npos;
-}
-
 // Spanner names the oldest time that it would take, for people.
 std::optional<Timestamp> EarliestIn(const Status& status) {
   constexpr std::string_view kBefore = "earliest read timestamp: ";
@@ -92,8 +88,7 @@ class ChangeStreamClient::Core final : public QueryLoop::Owner {
   }
 
   void OnLoopEnd(Status status) override {
-    if (Says(status, "Table-valued function not found") ||
-        Says(status, "Change stream not found")) {
+    if (status.Says("Table-valued function not found") || status.Says("Change stream not found")) {
       status.code = Code::kNotFound;
     }
     observer_.OnEnd(std::move(status));

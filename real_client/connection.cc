@@ -120,9 +120,6 @@ std::string WhyNoDefaultCredentials() {
 }
 
 std::string_view RemedyOf(const Status& status, bool emulator) {
-  const auto says = [&](std::string_view text) {
-    return status.message.view().find(text) != std::string::npos;
-  };
   switch (status.code) {
     case Code::kUnauthenticated:
       return kHowToGetCredentials;
@@ -130,16 +127,16 @@ std::string_view RemedyOf(const Status& status, bool emulator) {
       return "the account of these credentials needs a role on the database, such as "
              "roles/spanner.databaseUser: `gcloud spanner databases add-iam-policy-binding`";
     case Code::kNotFound:
-      if (emulator && (says("Instance not found") || says("Database not found"))) {
+      if (emulator && (status.Says("Instance not found") || status.Says("Database not found"))) {
         return "an emulator begins empty: `whorl lock init --create-database` makes both";
       }
-      if (says("Instance not found")) return "create it: `gcloud spanner instances create`";
-      if (says("Database not found")) return "create it: `gcloud spanner databases create`";
+      if (status.Says("Instance not found")) return "create it: `gcloud spanner instances create`";
+      if (status.Says("Database not found")) return "create it: `gcloud spanner databases create`";
       return {};
     case Code::kUnavailable:
     case Code::kDeadlineExceeded:
-      if (says("Getting metadata from plugin failed")) return kHowToGetCredentials;
-      if (emulator && (status.code == Code::kUnavailable || says("UNAVAILABLE"))) {
+      if (status.Says("Getting metadata from plugin failed")) return kHowToGetCredentials;
+      if (emulator && (status.code == Code::kUnavailable || status.Says("UNAVAILABLE"))) {
         return "is the emulator running? SPANNER_EMULATOR_HOST names its gRPC address";
       }
       return {};

@@ -16,11 +16,6 @@ constexpr Backoff kAgain = {.initial = Milliseconds(100), .growth_percent = 150,
 constexpr Duration kLongestQuery = Seconds(3600);
 constexpr Duration kSilence = Seconds(30);
 
-bool IsSessionLost(const Status& status) {
-  return status.code == Code::kNotFound &&
-         status.message.view().find("Session not found") != std::string_view::npos;
-}
-
 bool MayResend(const Status& status) {
   switch (status.code) {
     case Code::kCancelled:
@@ -32,7 +27,7 @@ bool MayResend(const Status& status) {
     case Code::kUnavailable:
       return true;
     default:
-      return IsSessionLost(status);
+      return IsSessionNotFound(status);
   }
 }
 
@@ -122,7 +117,7 @@ void QueryLoop::Start(v1::ExecuteSqlRequest request, OnPart on_part, OnEnd on_en
 void QueryLoop::Fail(const Status& status) {
   const Duration patience = has_heard_ ? options_.patience : options_.first_patience;
   if (!MayResend(status) || MonotonicNow() - heard_ > patience) return End(status);
-  if (IsSessionLost(status)) session_.clear();
+  if (IsSessionNotFound(status)) session_.clear();
   SendLater();
 }
 

@@ -8,11 +8,6 @@ namespace {
 
 constexpr Duration kCommitTick = Microseconds(1);
 
-std::string TextOf(const Value& key) {
-  const auto* number = std::get_if<int64_t>(&key);
-  return number != nullptr ? std::to_string(*number) : std::get<std::string>(key);
-}
-
 // The newest time that a version names, if it may be its commit timestamp.
 std::optional<Timestamp> NamedBy(const std::optional<Row>& row, Timestamp from, Timestamp to) {
   std::optional<Timestamp> newest;
@@ -41,6 +36,11 @@ RowVersions::RowVersions(size_t key_column, Timestamp from, Timestamp to, Durati
       reached_(Timestamp::Min()) {
   steps_.push_back({.from = from, .to = from, .table = {}, .changes = {}});
   Ask(0, from, std::nullopt);
+}
+
+std::string RowVersions::TextOf(const Value& key) {
+  const auto* number = std::get_if<int64_t>(&key);
+  return number != nullptr ? std::to_string(*number) : std::get<std::string>(key);
 }
 
 void RowVersions::Ask(uint64_t step, Timestamp at, std::optional<Gap> gap) {

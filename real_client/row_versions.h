@@ -61,6 +61,9 @@ class RowVersions {
   // step is a microsecond or more.
   RowVersions(size_t key_column, Timestamp from, Timestamp to, Duration step);
 
+  // A row's key: the lock.
+  static std::string TextOf(const Value& key);
+
   // The reads that are to be sent now, each given once. At most `most` are under way.
   std::vector<Read> TakeReads(size_t most);
   // The rows that a read has found.

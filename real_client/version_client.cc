@@ -21,17 +21,13 @@ namespace v1 = google::spanner::v1;
 constexpr Duration kLongest = Seconds(3600);
 constexpr Duration kLess = Seconds(60);
 
-bool Names(const Status& status, std::string_view text) {
-  return status.message.view().find(text) != std::string_view::npos;
-}
-
 bool IsTableMissing(const Status& status) {
   const bool is_kind = status.code == Code::kInvalidArgument || status.code == Code::kNotFound;
-  return is_kind && Names(status, "able not found");
+  return is_kind && status.Says("able not found");
 }
 
 bool IsTooOld(const Status& status) {
-  return status.code == Code::kFailedPrecondition && Names(status, "staleness");
+  return status.code == Code::kFailedPrecondition && status.Says("staleness");
 }
 
 size_t KeyColumnOf(const ProtocolInfo& protocol) {

@@ -167,8 +167,7 @@ std::string Refusal(const CheckRequest& request) {
   if (!request.resume_path.empty()) {
     if (request.database.stream.empty() || !request.files.empty() || request.WantsHistory()) {
       return "--resume keeps where a check of a change stream was, without files and what is made "
-             "of a whole "
-             "history: --stream NAME";
+             "of a whole history: --stream NAME";
     }
   }
   if (std::ranges::count(request.files, "-") > 1) return "standard input can be read once only";

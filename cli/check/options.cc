@@ -55,8 +55,7 @@ void AddDatabase(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
       app, "--from", "TIME", request,
       [](const std::string& text, CheckRequest& to) { to.database.from = PastOf("--from", text); },
       "since when: a time, or 12h for so long ago (default: the oldest record that the stream has, "
-      "or an "
-      "hour ago)");
+      "or an hour ago)");
   AddText(
       app, "--to", "TIME", request,
       [](const std::string& text, CheckRequest& to) { to.database.to = PastOf("--to", text); },

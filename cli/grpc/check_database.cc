@@ -16,6 +16,7 @@
 #include "real_client/os.h"
 #include "real_client/version_client.h"
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/rules.h"
 
 namespace whorl::cli {
 namespace {
@@ -29,26 +30,22 @@ using real_client::VersionObserver;
 using real_client::VersionOptions;
 using sim::Cat;
 
-bool Says(const Status& status, std::string_view text) {
-  return status.message.view().find(text) != std::string_view::npos;
-}
-
-// Not the database, nor its instance.
-bool IsStreamMissing(const Status& status) {
-  return status.code == Code::kNotFound && !Says(status, "atabase not found") &&
-         !Says(status, "nstance not found");
+// What was to be read is not there, while the database and its instance are.
+bool IsMissing(const Status& status) {
+  return status.code == Code::kNotFound && !status.Says("atabase not found") &&
+         !status.Says("nstance not found");
 }
 
 // What went wrong with a change stream, and what can be done about it.
 std::string Remedied(const DatabaseRequest& asked, const LockRequest& where, const Status& status) {
   const std::string named = Cat("change stream ", asked.stream, " of ", where.database);
   const std::string said = sim::Printable(FormatStatus(status), 1'000);
-  if (IsStreamMissing(status)) {
+  if (IsMissing(status)) {
     return Cat("there is no change stream ", asked.stream, " in ", where.database,
                "; `whorl lock init --stream ", asked.stream, "` makes one for the next time (",
                said, ")");
   }
-  if (Says(status, "syntax error at or near")) {
+  if (status.Says("syntax error at or near")) {
     return Cat(where.database,
                " seems to be of the PostgreSQL dialect, and its change streams are read otherwise: "
                "let a client write their records into files (",
@@ -83,8 +80,7 @@ std::string RemediedVersions(const std::string& table, const LockRequest& where,
         "otherwise; a later --from reads those that are there (",
         said, ")");
   }
-  if (status.code == Code::kNotFound && !Says(status, "atabase not found") &&
-      !Says(status, "nstance not found")) {
+  if (IsMissing(status)) {
     return Cat("there is no table ", table, " in ", where.database, "; name it: --table (", said,
                ")");
   }
@@ -93,7 +89,7 @@ std::string RemediedVersions(const std::string& table, const LockRequest& where,
 
 // What was asked for cannot be, or it cannot be had now.
 absl::Status ToAbsl(const Status& status, const std::string& message) {
-  const bool is_bad_input = status.code == Code::kInvalidArgument || IsStreamMissing(status) ||
+  const bool is_bad_input = status.code == Code::kInvalidArgument || IsMissing(status) ||
                             status.code == Code::kOutOfRange;
   return is_bad_input ? absl::InvalidArgumentError(message) : absl::UnavailableError(message);
 }
@@ -141,11 +137,6 @@ class ReadStream final : public RecordStream, public ChangeStreamObserver {
   std::unique_ptr<ChangeStreamClient> client_;  // last: it calls this object until it is gone
 };
 
-std::string LockOf(const Value& key) {
-  const auto* number = std::get_if<int64_t>(&key);
-  return number != nullptr ? std::to_string(*number) : std::get<std::string>(key);
-}
-
 check::KnownRow KnownOf(const ProtocolInfo& protocol, const std::optional<Row>& row) {
   check::KnownRow known(protocol.columns.size());
   for (size_t i = 0; row && i < known.size(); ++i) known[i] = (*row)[i];
@@ -187,8 +178,8 @@ class ReadVersions final : public RecordStream, public VersionObserver {
   void OnVersions(RowVersions::Found found, Timestamp reached) override {
     for (const RowVersions::Unseen& unseen : found.unseen) {
       Piece piece;
-      piece.unseen =
-          check::Unseen{.lock = LockOf(unseen.key), .from = unseen.from, .to = unseen.to};
+      piece.unseen = check::Unseen{
+          .lock = RowVersions::TextOf(unseen.key), .from = unseen.from, .to = unseen.to};
       queue_.Put(std::move(piece));
     }
     for (const RowVersions::Change& change : found.changes) {
@@ -204,13 +195,11 @@ class ReadVersions final : public RecordStream, public VersionObserver {
 
  private:
   check::RowChange ChangeOf(const RowVersions::Change& change) const {
-    size_t key = 0;
-    while (!protocol_.columns[key].key) ++key;
     const Row& row = change.after ? *change.after : *change.before;
     check::RowChangeKind kind = check::RowChangeKind::kUpdated;
     if (!change.before) kind = check::RowChangeKind::kInserted;
     if (!change.after) kind = check::RowChangeKind::kDeleted;
-    return {.lock = LockOf(row[key]),
+    return {.lock = RowVersions::TextOf(row[sim::RulesOf(protocol_.name).key_column]),
             .commit = change.commit,
             .kind = kind,
             .after = KnownOf(protocol_, change.after),

@@ -219,7 +219,7 @@ class Init {
     Status status = real_client::AwaitStatus(
         [&](auto done) { admin_.UpdateDdl(request_.database, {statement}, std::move(done)); });
     const std::string what = sim::Quoted(statement.substr(0, statement.find('(')));
-    const bool exists = status.message.view().find("Duplicate name in schema") != std::string::npos;
+    const bool exists = status.Says("Duplicate name in schema");
     if (status.ok()) Say(Cat("did ", what));
     if (exists) Say(Cat("done already: ", what));
     return exists ? Status() : status;

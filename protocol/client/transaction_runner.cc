@@ -352,11 +352,6 @@ RetryPolicy OurRetryPolicy() {
           .first_error = FirstError::kReported};
 }
 
-bool IsSessionNotFound(const Status& status) {
-  return status.code == Code::kNotFound &&
-         status.message.view().find("Session not found") != std::string::npos;
-}
-
 Request RequestOf(const RunnerState& state) {
   Request request;
   PutRequest(state, request);

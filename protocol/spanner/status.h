@@ -62,11 +62,20 @@ struct Status {
   SharedText message;
 
   bool ok() const { return code == Code::kOk; }
+  // Whether the message contains the text.
+  bool Says(std::string_view text) const {
+    return message.view().find(text) != std::string_view::npos;
+  }
   WHORL_FIELDS(Status, code, retry_after, message);
 };
 
 inline Status Error(Code code, SharedText message) {
   return {.code = code, .retry_after = std::nullopt, .message = std::move(message)};
+}
+
+// What was sent in a session that is gone can be sent again in another one.
+inline bool IsSessionNotFound(const Status& status) {
+  return status.code == Code::kNotFound && status.Says("Session not found");
 }
 
 // "ALREADY_EXISTS: Row ..."

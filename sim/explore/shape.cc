@@ -194,7 +194,7 @@ Digest128 ShapeTable::Normalise(Instant now, Parts& parts, bool is_later) {
   normal_.Begin(true_time, model_.memory(), asked_);
   for (const Part& part : parts.all) {
     const NormalForm::Alone alone = {.digest = part.alone, .has_old = part.has_old};
-    const bool is_known = part.is_known && !is_later && !part.shape->holes.has_gates;
+    const bool is_known = part.is_known && !is_later;
     normal_.AddPart(part.shape->digest, part.shape->holes, parts.NumbersOf(part),
                     part.shape->kind() != PartKind::kLedger, is_known ? &alone : nullptr);
   }

@@ -36,6 +36,7 @@ struct PartMove {
   friend bool operator==(const PartMove&, const PartMove&) = default;
 };
 
+// Of a state whose steps are remembered: places are bits of a word.
 inline constexpr size_t kMostParts = 64;
 
 // Places of parts, each at most once.

@@ -22,8 +22,8 @@
 namespace whorl::sim {
 namespace {
 
-constexpr uint64_t kFaultsOfBranch =
-    0x6272616e6368;  // keeps these draws apart from the run's chance
+// Keeps these draws apart from the run's chance.
+constexpr uint64_t kFaultsOfBranch = 0x6272616e6368;
 
 // What a branch has to know of the run up to it: which faults have struck, and how often each node has
 // reached each phase of each step, as `when` faults count it.
@@ -75,9 +75,10 @@ class Beginning final : public ObservationSink {
 class Brancher {
  public:
   Brancher(const WorldOptions& options, const Scenario& world)
-      : options_(options), beginning_(world), driver_(world, world.seed, &beginning_) {
-    world_ = world;
-  }
+      : options_(options),
+        beginning_(world),
+        driver_(world, world.seed, &beginning_),
+        world_(world) {}
 
   Driver& driver() { return driver_; }
 
@@ -100,7 +101,7 @@ class Brancher {
   }
 
  private:
-  // An added fault may wait for a phase that the run has reached oftener than could be counted here: a
+  // An added fault may wait for a phase that the run has reached more often than could be counted here: a
   // reply that a process never heard.
   bool GoesAsBefore() const {
     Driver again(world_, world_.seed, nullptr);

@@ -8,8 +8,8 @@
 namespace whorl::sim {
 namespace {
 
-constexpr uint64_t kChoiceOfMoment =
-    0x6d6f6d656e74;                      // keeps these draws apart from others of the run
+// Keeps these draws apart from others of the run.
+constexpr uint64_t kChoiceOfMoment = 0x6d6f6d656e74;
 constexpr int64_t kTournament = 6;       // cells of which the cheapest is taken
 constexpr int64_t kPercentNearest = 15;  // of branches leave runs that came close
 constexpr int64_t kMostLeft = 32;        // how often such a run is left

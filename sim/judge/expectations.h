@@ -3,7 +3,8 @@
 // Invariants:
 //   1. If there is no failure, every invariant of `holds` holds, every one of `violates` is
 //      violated, no other is violated, every `sometimes` was met, every metric is within its
-//      bounds, every waypoint of `reach` was passed in order, every declared fault struck, and each entry of the schedule happened.
+//      bounds, every waypoint of `reach` was passed in order, every declared fault struck, and each
+//      entry of the schedule happened.
 //   2. Unknown is never success: an expectation about a verdict that is unknown or n/a has failed.
 // Deliberately left out: seeds other than the file's own. They report counts and are not judged.
 #pragma once

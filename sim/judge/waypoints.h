@@ -27,8 +27,8 @@ struct ReachedPhase {
   uint16_t lock = 0;
   StepName step;
   Phase phase = Phase::kSent;
-  uint8_t told =
-      0;  // the code or the outcome that it comes with; of a write, whether it was accepted
+  // The code or the outcome that it comes with; of a write, whether it was accepted.
+  uint8_t told = 0;
 };
 std::optional<ReachedPhase> PhaseReachedBy(const ObservedEvent& what);
 

@@ -54,7 +54,8 @@ class Driver {
          ConfigMaker make_config = nullptr);
 
   // The run as it stands now, which goes on with the chance of another seed. `sink` hears what comes;
-  // it may be null, and outlives the copy. Branches that are still to come are left out. A run with a schedule draws nothing, so its copy goes on as
+  // it may be null, and outlives the copy. Branches that are still to come are left out. A run with a schedule
+  // draws nothing, so its copy goes on as
   // it would itself.
   Driver Fork(uint64_t seed, ObservationSink* sink) const;
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/cli/lock/lock_cli_testing.h"
-#include "tests/support/raw_spanner.h"
+#include "tests/support/written_lease.h"
 
 namespace whorl::change_stream_emulator_test {
 namespace {
@@ -42,29 +42,8 @@ class ChangeStreamEmulatorTest : public CliTest {
                 HasSubstr("made change stream fenced_locks_changes of table fenced_locks\n"));
   }
 
-  // A row as no process of the protocol would write it.
   void WriteByHand(const std::string& name, const std::string& writer, const std::string& token) {
-    RawSpanner raw(MakeChannel(database_->Connection().endpoint));
-    const auto session = raw.CreateSession(kLockDatabase);
-    ASSERT_TRUE(session.ok()) << session.status.error_message();
-    google::spanner::v1::CommitRequest commit;
-    commit.set_session(session.reply.name());
-    commit.mutable_single_use_transaction()->mutable_read_write();
-    auto& write = *commit.add_mutations()->mutable_insert_or_update();
-    write.set_table("fenced_locks");
-    auto& values = *write.add_values();
-    const auto set = [&](const std::string& column, const std::string& value) {
-      write.add_columns(column);
-      values.add_values()->set_string_value(value);
-    };
-    set("name", name);
-    set("heartbeat", "spanner.commit_timestamp()");
-    set("token", token);
-    set("writer", writer);
-    set("lease_ms", "10000");
-    set("attempt", writer + "-1");
-    const auto committed = raw.Commit(commit);
-    ASSERT_TRUE(committed.ok()) << committed.status.error_message();
+    WriteFencedLease(database_->Connection().endpoint, name, writer, token);
   }
   void WriteByHand(const std::string& name, const std::string& writer) {
     WriteByHand(name, writer, "spanner.commit_timestamp()");
