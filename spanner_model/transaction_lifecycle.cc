@@ -178,9 +178,8 @@ void SortOutFinished(Work& work) {
 
 void SetAge(Work& work, TransactionState& transaction) {
   if (transaction.age) return;
-  transaction.age = Age{.place = ++work.database.ages,
-                        .name = transaction.begun_by,
-                        .since = ServerTime(work)};
+  transaction.age =
+      Age{.place = ++work.database.ages, .name = transaction.begun_by, .since = ServerTime(work)};
 }
 
 Status Superseded() { return Error(Code::kUnavailable, "superseded by a resent call"); }

@@ -1,12 +1,12 @@
 // An estimate that is wrong by days is worse than none.
 
-#include "cli/explore/time_left.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
+
+#include "cli/explore/time_left.h"
 
 namespace whorl::cli::explore_time_left_test {
 namespace {
