@@ -26,6 +26,7 @@
 #include "sim/explore/engine/model_digest.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/lock_model.h"
+#include "sim/explore/prefix.h"
 #include "sim/explore/remembering_model.h"
 #include "sim/explore/wedge.h"
 #include "sim/judge/checkers/setup.h"
@@ -61,9 +62,17 @@ class Explorer {
                               : sim::LockModel(request_.world, request_.bounds)),
         promises_(sim::PromisesIn(model_.scenario())) {
     if (request_.all) model_.TellKindsApart();
+    if (request_.after_schedule) {
+      sim::SchedulePrefix prefix = sim::PrefixOf(model_, request_.scenario);
+      prefix_problem_ = std::move(prefix.problem);
+      model_.BeginAfter(std::move(prefix.moves));
+    }
   }
 
   int Run() {
+    if (!prefix_problem_.empty()) {
+      return End(absl::InvalidArgumentError(Cat(request_.scenario_path, ": ", prefix_problem_)));
+    }
     OutputFile file;
     if (!request_.out.empty()) {
       if (const absl::Status opened = file.Open(request_.out); !opened.ok()) return End(opened);
@@ -144,6 +153,7 @@ class Explorer {
             {"--all", yes(request_.all)},
             {"symmetry", yes(model_.symmetry() != nullptr)},
             {"--plain", yes(request_.plain)},
+            {"--after-schedule", yes(request_.after_schedule)},
             {"--scenario", request_.scenario_path.empty() ? "none" : request_.scenario_path},
             {"worlds of digest", sim::HashText(worlds.high) + sim::HashText(worlds.low)}};
   }
@@ -264,6 +274,7 @@ class Explorer {
   sim::LockModel model_;
   const std::array<Promise, kCountOf<Invariant>> promises_;
   CheckpointFile checkpoint_;
+  std::string prefix_problem_;
   size_t loop_steps_ = 0;  // the length of the loop that SearchForWedge found
 };
 

@@ -36,6 +36,7 @@ constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol spindle_v3 --current-timestamp-error 4s --horizon 10s
   whorl explore --protocol fenced_lease --constants grid --drift 250000 --horizon 4s
   whorl explore --scenario scenarios/semaphore_row_deleted.json --horizon 10s
+  whorl explore --scenario scenarios/s4_with_two_processes.json --after-schedule --horizon 13s --first
 
 A search takes every order of what can happen at one time, every fault of the budget at every moment,
 and every length of a pause on the grid. What clocks may be off by (--epsilon, --drift,
@@ -82,6 +83,9 @@ void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
          "--scenario", request->scenario_path,
          "explore its world; its faults are the menu and the budget, and strike at any time")
       ->type_name("FILE");
+  app.add_flag(
+      "--after-schedule", request->after_schedule,
+      "begin where the scenario's schedule ends; its faults that struck by then are spent");
   AddText(app, "--protocol", "P", request, TakeProtocol, "whose locks to explore");
   AddNumber(
       app, "--processes", 1, kProcessesMax,

@@ -73,7 +73,10 @@ std::string BoundsText(const ExploreReport& report) {
   std::string text =
       Cat(world.protocol, ", ",
           CountText(world.processes, "process", equal ? "equal processes" : "processes"));
-  if (request.space) text = Cat("the world of ", request.space->scenario.name, ": ", text);
+  if (request.space) {
+    text = Cat("the world of ", request.space->scenario.name,
+               request.after_schedule ? " after its schedule: " : ": ", text);
+  }
   if (world.locks > 1) text += Cat(", ", CountText(world.locks, "lock", "locks"));
   text += Cat(", ", BudgetText(bounds));
   if (world.grid_constants) text += ", grid constants";

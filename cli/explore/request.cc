@@ -62,9 +62,16 @@ bool TakeScenario(const CLI::App& app, ExploreRequest& request) {
   sim::ScenarioSpace space = sim::SpaceOf(scenario);
   for (const std::string& error : space.errors) Complain(error);
   if (!space.errors.empty()) return false;
-  if (!scenario.schedule.empty()) {
-    Complain(Cat(sim::Printable(scenario.path, 1000),
-                 ": its schedule is left out: a search tries every one"));
+  const std::string path = sim::Printable(scenario.path, 1000);
+  if (request.after_schedule && scenario.schedule.empty()) {
+    Complain(Cat(path, ": --after-schedule: it has no schedule"));
+    return false;
+  }
+  if (request.after_schedule) request.scenario = scenario;
+  if (!request.after_schedule && !scenario.schedule.empty()) {
+    Complain(Cat(path,
+                 ": its schedule is left out: a search tries every one (--after-schedule begins "
+                 "where it ends)"));
   }
   DescribeWorld(space.scenario, request.world);
   request.lease = request.world.lease;
@@ -175,6 +182,10 @@ std::vector<std::string> Complete(ExploreRequest& request) {
 }  // namespace
 
 bool CompleteRequest(const CLI::App& app, ExploreRequest& request) {
+  if (request.after_schedule && request.scenario_path.empty()) {
+    Complain("--after-schedule wants --scenario, whose schedule it begins after");
+    return false;
+  }
   if (!request.scenario_path.empty() && !TakeScenario(app, request)) return false;
   const std::vector<std::string> errors = Complete(request);
   for (const std::string& error : errors) Complain(error);

@@ -17,6 +17,8 @@ constexpr uint64_t kExploreMemoryByDefaultMiB = 4'096;
 struct ExploreRequest {
   std::string scenario_path;
   std::optional<sim::ScenarioSpace> space;  // of that scenario
+  bool after_schedule = false;              // the search begins where its schedule ends
+  sim::Scenario scenario;                   // as it is, if so
   sim::ExploreWorld world;
   sim::ExploreBounds bounds;
   std::optional<Duration> lease;

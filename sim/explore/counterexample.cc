@@ -26,10 +26,13 @@ constexpr Duration kShortestPause = Microseconds(1);
 class PathWriter {
  public:
   PathWriter(const LockModel& model, size_t initial)
-      : model_(model), state_(model.Initial()[initial]), scenario_(state_->world.setup().scenario) {
+      : model_(model),
+        state_(model.Beginnings()[initial]),
+        scenario_(state_->world.setup().scenario) {
     scenario_.faults.clear();
     if (model.bounds().clocks.AreOfSpanner()) scenario_.spanner.current_timestamp_error = {};
     scenario_.path.clear();
+    for (const Move& move : model.prefix()) Add(move);
   }
 
   void Add(const Move& move) {

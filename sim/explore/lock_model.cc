@@ -226,6 +226,14 @@ LockModel::LockModel(const ExploreWorld& world, const ExploreBounds& bounds)
     : LockModel(ScenarioToExplore(world, bounds), bounds) {}
 
 std::vector<LockModel::State> LockModel::Initial() const {
+  std::vector<State> states = Beginnings();
+  for (State& state : states) {
+    for (const Move& move : prefix_) Step(*state, move);
+  }
+  return states;
+}
+
+std::vector<LockModel::State> LockModel::Beginnings() const {
   Outbox& out = ScratchOutbox();
   std::vector<State> states;
   for (const std::shared_ptr<const WorldSetup>& setup : setups_) {

@@ -89,7 +89,13 @@ class LockModel {
   LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker make_config = nullptr);
   LockModel(const ExploreWorld& world, const ExploreBounds& bounds);
 
+  // Once for each choice of rates of clocks.
   std::vector<State> Initial() const;
+  // From now on, the initial states are those after these moves (prefix.h).
+  void BeginAfter(std::vector<Move> prefix) { prefix_ = std::move(prefix); }
+  const std::vector<Move>& prefix() const { return prefix_; }
+  // The initial states without the prefix.
+  std::vector<State> Beginnings() const;
   template <typename Visit>
   void ForEachChoice(const State& state, const Visit& visit) const {
     thread_local std::vector<std::pair<Move, int>> moves;
@@ -145,6 +151,7 @@ class LockModel {
   ExploreBounds bounds_;
   ConfigMaker make_config_;
   bool tells_kinds_ = false;
+  std::vector<Move> prefix_;
   Duration memory_;
   std::optional<Symmetry> symmetry_;
   // One for each initial state, which differ in the rates of clocks. In the first, all are exact.

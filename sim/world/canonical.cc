@@ -309,6 +309,25 @@ void AddAge(const std::optional<model::Age>& age, CanonicalForm& form) {
                static_cast<int64_t>(age->place));
 }
 
+void ForgetPrevious(TransactionSelector& selector) {
+  auto* begin = std::get_if<BeginReadWrite>(&selector);
+  if (begin != nullptr) begin->previous = {};
+}
+void ForgetPrevious(const auto& /*of_another_kind*/) {}
+
+// A transaction that is parked has its age, so which attempt it inherits from matters no more, and Spanner
+// may have forgotten that one.
+void AddParked(const std::optional<model::ParkedCall>& parked, CanonicalForm& form) {
+  if (!parked || TransactionIn(parked->request) == nullptr) return form.Add(parked);
+  std::optional<model::ParkedCall> without = parked;
+  std::visit(
+      [](auto& call) {
+        if constexpr (requires { call.transaction; }) ForgetPrevious(call.transaction);
+      },
+      without->request);
+  form.Add(without);
+}
+
 void AddTransaction(const World& world, const model::TransactionState& transaction,
                     CanonicalForm& form) {
   form.Add(transaction.id);
@@ -333,7 +352,7 @@ void AddTransaction(const World& world, const model::TransactionState& transacti
   if (!model::ReadsASnapshot(transaction.kind)) AddLastUsed(world, transaction, form);
   form.Add(transaction.reads);
   form.Add(transaction.writes);
-  form.Add(transaction.parked);
+  AddParked(transaction.parked, form);
   form.Add(transaction.mutations);
   if (transaction.phase != model::TransactionPhase::kCommitting) return;
   form.Add(transaction.commit_timestamp);
