@@ -87,7 +87,9 @@ ProtocolInfo Info() {
   info.lease_min = kLeaseMin;
   info.refuses_short_lease = true;
   info.lease_default = Seconds(10);
-  info.memory_leases = 2;
+  // The time by which it asks whether a lease is over is that of its call, which may have waited for a lost
+  // answer, and then for its next attempt.
+  info.memory_leases = 3;
   info.retry_policy = GoRetryPolicy();
   info.make_config = [](const std::string& table, std::string lock_name, std::string id,
                         Duration lease) {
