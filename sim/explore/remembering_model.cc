@@ -290,9 +290,9 @@ RememberingModel::Made RememberingModel::MakeWorld(const State& state) {
   SetKey(shapes_.TakeApart(*made_, parts_of_made_), again);
   if (again.key != state.key) {
     throw std::logic_error(
-        "the world made for a state is not of its form: a statement may compute how long ago "
-        "something "
-        "was (TIMESTAMP_DIFF); let it return CURRENT_TIMESTAMP, and subtract in the protocol");
+        "the world made for a state is not of its form: the protocol may ask about longer ago than "
+        "ProtocolInfo::memory_leases says, or a statement may compute how long ago something was "
+        "(TIMESTAMP_DIFF): let it return CURRENT_TIMESTAMP, and subtract in the protocol");
   }
   made_for_ = state.lineage;
   return {*made_, parts_of_made_};
