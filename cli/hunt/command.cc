@@ -141,6 +141,7 @@ class Hunter {
     hunt.shard = request_.hunt.shard;
     hunt.shards = request_.hunt.shards;
     hunt.invariant = Invariant::kLeaseRespected;
+    hunt.counts_kinds = false;
     sim::HuntTallies tallies;
     uint64_t runs = 0;
     const absl::Status status = sim::RunHunt(
@@ -199,10 +200,7 @@ class Hunter {
     };
     const auto jobs = static_cast<int>(request_.jobs);
     const absl::Status status =
-        request_.hunt.guided
-            ? sim::RunGuidedHunt(request_.hunt, before, RunsOfShard(request_), jobs, step, tallies_,
-                                 guides_)
-            : sim::RunHunt(request_.hunt, before, RunsOfShard(request_), jobs, step, tallies_);
+        sim::RunHunt(request_.hunt, before, RunsOfShard(request_), jobs, step, tallies_, guides_);
     Progress::Clear();
     std::cerr << SpeedText(runs, SecondsSince(started)) << '\n';
     return status;

@@ -17,7 +17,7 @@
 #include "sim/scenario/fault_checks.h"
 #include "sim/world/draws.h"
 #include "sim/world/driver.h"
-#include "sim/world/triggers.h"
+#include "sim/world/reached_phase.h"
 
 namespace whorl::sim {
 namespace {
@@ -35,7 +35,7 @@ class Beginning final : public ObservationSink {
   void Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) override {
     const ObservedEvent& what = observation.what;
     if (const auto* began = std::get_if<FaultBegan>(&what)) struck_[began->fault] = true;
-    const auto reached = Triggers::ReachedBy(what, protocol_);
+    const auto reached = PhaseReachedBy(what, protocol_);
     if (!reached) return;
     Count(reached->call.process.node, reached->call.lock, reached->step, reached->phase);
     // `replied` is checked before the reply is heard; what follows is the end of the step.

@@ -22,14 +22,15 @@ absl::Status CannotRun(uint64_t run, const std::string& error) {
   return absl::InternalError(Cat("run ", std::to_string(run), " cannot be run: ", error));
 }
 
-// --- guided runs -------------------------------------------------------------------------------
+// --- generations -------------------------------------------------------------------------------
 
-// The runs of a guided hunt between two of its decisions.
+// The runs of a hunt between two decisions of its guide; all of them, if it has none.
 class Generation {
  public:
   // Decides what its runs are: those after the first `done` ones of the hunt or its shard.
   Generation(const HuntOptions& options, uint64_t done, uint64_t size, Guides& guides)
-      : options_(options), done_(done), runs_(size) {
+      : options_(options), done_(done), runs_(std::min<uint64_t>(size, kBatchWindow)) {
+    if (!options.guided) return;
     for (uint64_t i = 0; i < size; ++i) {
       if (!Guide::Branches(done + i)) continue;
       const std::string protocol(ProtocolOfRun(options, NumberOf(i)).name);
@@ -41,7 +42,7 @@ class Generation {
 
   // On any thread.
   void Run(size_t i) {
-    OfRun& run = runs_[i];
+    OfRun& run = runs_[i % runs_.size()];
     const uint64_t number = NumberOf(i);
     Scenario world = WorldOf(run.departure, number);
     run.outcome = OutcomeOf(options_, number, world, nullptr);
@@ -54,15 +55,14 @@ class Generation {
   }
 
   // In the order of the runs.
-  RunDigest Count(size_t i, HuntTallies& tallies, Guides& guides) {
-    OfRun& run = runs_[i];
-    HuntTally& tally = tallies[run.outcome.protocol];
+  const RunDigest& Count(size_t i, HuntTallies& tallies, Guides& guides) const {
+    const OfRun& run = runs_[i % runs_.size()];
     const RunDigest& digest = run.outcome.digest;
-    if (run.world->schedule.empty()) {
+    if (options_.guided && run.world->schedule.empty()) {
       guides[run.outcome.protocol].Learn(digest.name, run.world, run.outcome.kinds,
                                          run.outcome.nearest);
     }
-    AddRun(options_, NumberOf(i), run.outcome, tally);
+    AddRun(options_, NumberOf(i), run.outcome, tallies[run.outcome.protocol]);
     return digest;
   }
 
@@ -83,8 +83,9 @@ class Generation {
 
   const HuntOptions& options_;
   uint64_t done_;
-  std::vector<OfRun> runs_;
+  std::vector<OfRun> runs_;  // of run i: at i % size
 };
+static_assert(Guide::kGeneration <= kBatchWindow);
 
 // --- shrinking ---------------------------------------------------------------------------------
 
@@ -194,59 +195,44 @@ bool FoundAnything(const HuntTallies& tallies) {
 }
 
 RunDigest DigestOfRun(const HuntOptions& options, const RunName& name) {
-  RunDigest digest = OutcomeOf(options, name.run, WorldOf(options, name), nullptr).digest;
+  HuntOptions alone = options;
+  alone.counts_kinds = false;
+  RunDigest digest = OutcomeOf(alone, name.run, WorldOf(options, name), nullptr).digest;
   digest.name = name;
   return digest;
 }
 
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                     const HuntStep& go_on, HuntTallies& tallies) {
-  if (options.guided) {
-    Guides guides;
-    return RunGuidedHunt(options, done, count, threads, go_on, tallies, guides);
-  }
+                     const HuntStep& go_on, HuntTallies& tallies, Guides& guides) {
   for (const std::string& protocol : options.protocols) tallies[protocol];
-  std::vector<RunOutcome> outcomes(std::min<uint64_t>(count - done, kBatchWindow));
-  const auto run_of = [&](size_t i) { return options.shard + (done + i) * options.shards; };
   absl::Status status;
-  RunBatch(
-      count - done, threads,
-      [&](size_t i) { outcomes[i % kBatchWindow] = OutcomeOf(options, run_of(i), nullptr); },
-      [&](size_t i, const std::optional<std::string>& error) {
-        if (error.has_value()) {
-          status = CannotRun(run_of(i), *error);
-          return BatchStep::kStop;
-        }
-        const RunOutcome& outcome = outcomes[i % kBatchWindow];
-        AddRun(options, run_of(i), outcome, tallies[outcome.protocol]);
-        return go_on(done + i + 1, outcome.digest, tallies);
-      });
-  return status;
-}
-
-absl::Status RunGuidedHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                           const HuntStep& go_on, HuntTallies& tallies, Guides& guides) {
-  for (const std::string& protocol : options.protocols) tallies[protocol];
-  while (done < count) {
-    const uint64_t size = std::min(count - done, Guide::kGeneration - done % Guide::kGeneration);
+  bool is_over = false;
+  while (done < count && !is_over) {
+    const uint64_t left = count - done;
+    const uint64_t size =
+        options.guided ? std::min(left, Guide::kGeneration - done % Guide::kGeneration) : left;
     Generation generation(options, done, size, guides);
-    absl::Status status;
-    bool is_over = false;
     RunBatch(
         size, threads, [&](size_t i) { generation.Run(i); },
         [&](size_t i, const std::optional<std::string>& error) {
           if (error.has_value()) {
             status = CannotRun(generation.NumberOf(i), *error);
-            return BatchStep::kStop;
+            is_over = true;
+          } else {
+            const RunDigest& digest = generation.Count(i, tallies, guides);
+            is_over = go_on(done + i + 1, digest, tallies) == BatchStep::kStop;
           }
-          const RunDigest digest = generation.Count(i, tallies, guides);
-          is_over = go_on(done + i + 1, digest, tallies) == BatchStep::kStop;
           return is_over ? BatchStep::kStop : BatchStep::kGoOn;
         });
-    if (!status.ok() || is_over) return status;
     done += size;
   }
-  return absl::OkStatus();
+  return status;
+}
+
+absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
+                     const HuntStep& go_on, HuntTallies& tallies) {
+  Guides guides;
+  return RunHunt(options, done, count, threads, go_on, tallies, guides);
 }
 
 absl::Status ShrinkFindings(const HuntOptions& options, int threads,

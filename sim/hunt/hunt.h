@@ -51,10 +51,12 @@ struct HuntOptions {
   uint64_t shards = 1;
   // Whether runs are a mixture: plain ones, those by priorities, and branches of earlier ones (guide.h).
   bool guided = false;
+  // Whether kinds of steps are counted, as a guided hunt needs it. They take a tenth of a run's work.
+  bool counts_kinds = true;
   std::optional<Invariant> invariant;  // report violations of this one only
   bool promised_only = false;          // report violations of promised invariants only
-  WHORL_FIELDS(HuntOptions, protocols, beside, from, world, seed, shard, shards, guided, invariant,
-               promised_only);
+  WHORL_FIELDS(HuntOptions, protocols, beside, from, world, seed, shard, shards, guided,
+               counts_kinds, invariant, promised_only);
 
   bool Wants(Invariant found, bool promised) const;
 };
@@ -151,17 +153,17 @@ using HuntStep =
     std::function<BatchStep(uint64_t done, const RunDigest& last, const HuntTallies& so_far)>;
 
 // Runs the first `count` runs of the hunt (or of its shard) on `threads` threads, but for the first
-// `done` of them, whose sums `tallies` has already. Calls `go_on` on the caller's thread, in the order
-// of the runs.
+// `done` of them, whose sums `tallies` has already, and from which `guides` have learnt. Calls `go_on` on
+// the caller's thread, in the order of the runs. Where a generation ends, the guides have learnt all that
+// later runs of a guided hunt depend on: from there another hunt can go on with them.
 // kInternal: a run failed to run; the message says which.
-// REQUIRES: done <= count.
+// REQUIRES: done <= count; if options.guided, it counts kinds, and `done` is a multiple of
+// Guide::kGeneration.
+absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
+                     const HuntStep& go_on, HuntTallies& tallies, Guides& guides);
+// The same from the first run on, or unguided.
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
                      const HuntStep& go_on, HuntTallies& tallies);
-// The same, guided by `guides`, which has learnt from the first `done` runs. Where a generation ends it
-// has learnt all that later runs depend on: from there another hunt can go on, with the guides.
-// REQUIRES: options.guided; `done` is a multiple of Guide::kGeneration.
-absl::Status RunGuidedHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                           const HuntStep& go_on, HuntTallies& tallies, Guides& guides);
 
 // What a run of the hunt comes to.
 RunDigest DigestOfRun(const HuntOptions& options, const RunName& name);

@@ -8,7 +8,6 @@
 #include <utility>
 #include <variant>
 
-#include "sim/judge/waypoints.h"
 #include "sim/world/mix.h"
 
 namespace whorl::sim {
@@ -37,7 +36,8 @@ uint8_t SlackBucket(Duration slack, Duration lease) {
   return static_cast<uint8_t>(slack.ns < 0 ? 2 * kWidestBucket + 1 - bucket : bucket);
 }
 
-KindsOfRun::KindsOfRun(const Scenario& scenario) : locks_(scenario.locks.size()) {
+KindsOfRun::KindsOfRun(const Scenario& scenario)
+    : protocol_(FindProtocol(scenario.protocol)), locks_(scenario.locks.size()) {
   for (const FaultSpec& fault : scenario.faults) faults_.push_back(fault.kind());
   for (size_t node = 0; node < scenario.nodes.size(); ++node) {
     for (const uint16_t lock : scenario.nodes[node].locks) {
@@ -55,9 +55,9 @@ void KindsOfRun::Hear(const Observation& observation, const RunJudge& judge) {
         if constexpr (kChangesLedger<Observed>) Refresh(judge, observation.at);
       },
       observation.what);
-  if (const std::optional<ReachedPhase> reached = PhaseReachedBy(observation.what)) {
+  if (const auto reached = PhaseReachedBy(observation.what, *protocol_)) {
     // An operator's transactions are steps of nobody.
-    if (reached->process.node >= 0) Note(*reached, judge, observation.at);
+    if (reached->call.process.node >= 0) Note(*reached, judge, observation.at);
   }
 }
 
@@ -85,11 +85,13 @@ void KindsOfRun::Approach(const RunJudge& judge, uint16_t lock, Instant at) {
   if (owner >= 0 && owner != its.owner) its.was_taken = its.lease_until.has_value();
   if (owner >= 0 && its.owner >= 0 && owner != its.owner && its.lease_until) {
     const Duration lease = judge.setup().Node(its.owner).lease;
-    Come(sim::Approach::kLease, judge, ToTimestamp(at) - *its.lease_until, lease,
-         ToInstant(*its.lease_until));
+    Come(sim::Approach::kLease, judge, at - *its.lease_until, lease, *its.lease_until);
   }
   its.owner = owner;
-  its.lease_until = newest && !newest->released ? newest->lease_until : std::nullopt;
+  its.lease_until.reset();
+  if (newest && newest->lease_until && !newest->released) {
+    its.lease_until = ToInstant(*newest->lease_until);
+  }
   if (ledger.BelieverCount(lock) > 0) {
     const int16_t believer = ledger.Believers(lock, judge.setup()).front().node;
     if (its.was_taken && !its.has_believer && its.last_believer >= 0 &&
@@ -134,14 +136,11 @@ void KindsOfRun::ReadStates(const RunJudge& judge, uint16_t lock) {
 }
 
 void KindsOfRun::Note(const ReachedPhase& reached, const RunJudge& judge, Instant at) {
-  OfLock& its = locks_[reached.lock];
-  if (its.is_stale) ReadStates(judge, reached.lock);
-  const auto node = std::ranges::find(its.nodes, reached.process.node, &OfNode::node);
-  const Duration lease = judge.setup().Node(reached.process.node).lease;
-  const std::optional<Version>& newest = judge.ledger().Newest(reached.lock);
-  const bool is_leased = newest && newest->lease_until && !newest->released;
-  const uint64_t of_lease =
-      is_leased ? SlackBucket(*newest->lease_until - ToTimestamp(at), lease) : kNoSlack;
+  OfLock& its = locks_[reached.call.lock];
+  if (its.is_stale) ReadStates(judge, reached.call.lock);
+  const auto node = std::ranges::find(its.nodes, reached.call.process.node, &OfNode::node);
+  const Duration lease = judge.setup().Node(reached.call.process.node).lease;
+  const uint64_t of_lease = its.lease_until ? SlackBucket(*its.lease_until - at, lease) : kNoSlack;
   const uint64_t of_belief = its.has_believer ? 0 : SlackBucket(at - its.last_belief, lease);
   const uint64_t of_holder = its.has_holder ? 0 : SlackBucket(at - its.last_holder, lease);
   const uint64_t fault =
@@ -156,11 +155,13 @@ void KindsOfRun::Note(const ReachedPhase& reached, const RunJudge& judge, Instan
   // In powers of two of a thousandth of the lease.
   const auto took = static_cast<uint64_t>((at - node->sent).ns) /
                     static_cast<uint64_t>(std::max<int64_t>(lease.ns / 1024, 1));
-  const uint64_t cell = Combine(reached.step.key(),
-                                static_cast<uint64_t>(reached.phase) | uint64_t{reached.told} << 8 |
-                                    static_cast<uint64_t>(std::bit_width(took)) << 16 |
-                                    uint64_t{node->state & kOfOthers} << 24);
-  seen_.push_back({.kind = kind, .at = at, .cell = cell & kKindBits});
+  const uint64_t moment = static_cast<uint64_t>(reached.phase) | uint64_t{reached.told} << 8 |
+                          uint64_t{node->state & kOfOthers} << 24;
+  const uint64_t cell = moment | static_cast<uint64_t>(std::bit_width(took)) << 16;
+  seen_.push_back({.kind = kind,
+                   .at = at,
+                   .cell = Combine(reached.step.key(), cell) & kKindBits,
+                   .moment = Combine(reached.step.key(), moment) & kKindBits});
 }
 
 std::vector<KindSeen> KindsOfRun::Take() {

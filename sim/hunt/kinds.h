@@ -21,13 +21,14 @@
 #include <span>
 #include <vector>
 
+#include "protocol/protocols.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
 #include "sim/judge/run.h"
 #include "sim/judge/run_judge.h"
-#include "sim/judge/waypoints.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/reached_phase.h"
 
 namespace whorl::sim {
 
@@ -39,9 +40,11 @@ uint8_t SlackBucket(Duration slack, Duration lease);
 struct KindSeen {
   uint64_t kind = 0;  // less than 2^48, so that it is exact in JSON
   Instant at;
-  uint64_t cell =
-      0;  // what a guide tells apart (guide.h): a function of less than the kind, less than 2^48
-  WHORL_FIELDS(KindSeen, kind, at, cell);
+  // What a guide tells apart (guide.h), and what a corpus keeps a run of each (corpus.h): functions of less
+  // than the kind, less than 2^48.
+  uint64_t cell = 0;
+  uint64_t moment = 0;
+  WHORL_FIELDS(KindSeen, kind, at, cell, moment);
 };
 
 // What a run can come close to. Only what its protocol promises counts.
@@ -84,10 +87,10 @@ class KindsOfRun final : public JudgedSink {
     bool has_holder = false;  // somebody would be answered "has lock"
     Instant last_belief;      // when there was a believer last; at first, the run's start
     Instant last_holder;
-    int16_t last_believer = -1;            // its node
-    bool was_taken = false;                // by its owner from another one, who had not released it
-    int16_t owner = -1;                    // of the newest version
-    std::optional<Timestamp> lease_until;  // of that, unless it was released
+    int16_t last_believer = -1;          // its node
+    bool was_taken = false;              // by its owner from another one, who had not released it
+    int16_t owner = -1;                  // of the newest version
+    std::optional<Instant> lease_until;  // of that, unless it was released
   };
 
   void Refresh(const RunJudge& judge, Instant at);
@@ -97,6 +100,7 @@ class KindsOfRun final : public JudgedSink {
   void ReadStates(const RunJudge& judge, uint16_t lock);
   void Note(const ReachedPhase& reached, const RunJudge& judge, Instant at);
 
+  const ProtocolInfo* protocol_;
   std::vector<FaultKind> faults_;   // of the scenario, by index
   std::vector<uint32_t> in_force_;  // in the order in which they began
   std::vector<OfLock> locks_;

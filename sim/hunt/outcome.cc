@@ -1,6 +1,7 @@
 #include "sim/hunt/outcome.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "sim/hunt/variation.h"
@@ -67,8 +68,9 @@ RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, ObservationSink* 
 
 RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& world,
                      ObservationSink* sink) {
-  KindsOfRun kinds(world);
-  WatchedRun watched = RunWatched(world, sink, &kinds);
+  std::optional<KindsOfRun> kinds;
+  if (options.counts_kinds) kinds.emplace(world);
+  WatchedRun watched = RunWatched(world, sink, kinds ? &*kinds : nullptr);
   RunOutcome outcome;
   outcome.protocol = world.protocol;
   outcome.digest.hash = watched.result.hash;
@@ -88,8 +90,10 @@ RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& w
     outcome.held[place] = invariant.verdict == Verdict::kHolds;
     outcome.unknown[place] = invariant.verdict == Verdict::kUnknown;
   }
-  outcome.kinds = kinds.Take();
-  outcome.nearest = kinds.nearest();
+  if (kinds) {
+    outcome.kinds = kinds->Take();
+    outcome.nearest = kinds->nearest();
+  }
   outcome.is_checked = IsCheckedTwice(options, run);
   if (outcome.is_checked) {
     outcome.differs = !(RunScenario(world, world.seed, nullptr) == watched.result);

@@ -155,10 +155,10 @@ TEST(GuidedHunt, GoesOnFromWhatItsGuidesRemember) {
   const HuntOptions options = Guided("fenced_lease", 4);
   HuntTallies whole;
   Guides all;
-  ASSERT_TRUE(RunGuidedHunt(options, 0, kRuns, 1, step, whole, all).ok());
+  ASSERT_TRUE(RunHunt(options, 0, kRuns, 1, step, whole, all).ok());
   HuntTallies parts;
   Guides guides;
-  ASSERT_TRUE(RunGuidedHunt(options, 0, 384, 1, step, parts, guides).ok());
+  ASSERT_TRUE(RunHunt(options, 0, 384, 1, step, parts, guides).ok());
   for (auto& [protocol, guide] : guides) {
     for (auto& [number, cell] : guide.cells) {
       for (Moment& moment : cell.moments) moment.world = nullptr;
@@ -167,7 +167,7 @@ TEST(GuidedHunt, GoesOnFromWhatItsGuidesRemember) {
       for (Moment& moment : moments) moment.world = nullptr;
     }
   }
-  ASSERT_TRUE(RunGuidedHunt(options, 384, kRuns, 1, step, parts, guides).ok());
+  ASSERT_TRUE(RunHunt(options, 384, kRuns, 1, step, parts, guides).ok());
   EXPECT_TRUE(parts == whole);
   EXPECT_TRUE(guides == all);
 }
