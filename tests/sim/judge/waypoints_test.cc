@@ -60,7 +60,7 @@ TEST(Waypoints, AreReachedWhereAFaultThatWaitsForThemStrikes) {
   EXPECT_EQ(ReachedOf(R"(["b has_lock ended", "a has_lock replied"])"), 2u);
   const auto local = ParseScenario(R"({
     "version": 1, "about": "x", "protocol": "fenced_lease", "nodes": [ "a" ], "duration": "20s",
-    "expect": { "reach": [ "take sent", "beat served", "beat committed", "a has_lock ended" ] } })",
+    "expect": { "reach": [ "create sent", "beat served", "beat committed", "a has_lock ended" ] } })",
                                    "x.json");
   ASSERT_TRUE(local.ok()) << local.status().message();
   EXPECT_EQ(RunScenario(*local, 1, nullptr).reached, 4u);
