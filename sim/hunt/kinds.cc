@@ -20,10 +20,38 @@ constexpr int kWidestBucket = 4;    // four leases and more
 // Facts of StateBits: paused, believes, at work, owns the newest version.
 constexpr uint32_t kOfOthers = 0b0010000111;
 
-// Whether the observation may change what the ledger knows.
+// What of the ledger an observation may change.
+enum class Change : uint8_t { kNothing, kOneProcess, kAll };
+
 template <typename Observed>
-constexpr bool kChangesLedger =
-    requires(Ledger& ledger, const Observed& x, const CheckerSetup& setup) { ledger.On(x, setup); };
+constexpr Change ChangeBy() {
+  if constexpr (!requires(Ledger& ledger, const Observed& x, const CheckerSetup& setup) {
+                  ledger.On(x, setup);
+                }) {
+    return Change::kNothing;
+  } else if constexpr (requires(const Observed& x) { x.process; }) {
+    return Change::kOneProcess;
+  } else {
+    return Change::kAll;
+  }
+}
+
+// By ObservedEvent::index().
+template <size_t... I>
+constexpr std::array<Change, sizeof...(I)> ChangesOf(std::index_sequence<I...> /*places*/) {
+  return {ChangeBy<std::variant_alternative_t<I, ObservedEvent>>()...};
+}
+constexpr auto kChanges = ChangesOf(std::make_index_sequence<std::variant_size_v<ObservedEvent>>());
+
+// REQUIRES: ChangeBy says one process.
+int16_t NodeOf(const ObservedEvent& what) {
+  return std::visit(
+      [](const auto& x) {
+        if constexpr (requires { x.process; }) return x.process.node;
+        return int16_t{-1};
+      },
+      what);
+}
 
 }  // namespace
 
@@ -47,22 +75,21 @@ KindsOfRun::KindsOfRun(const Scenario& scenario)
 }
 
 void KindsOfRun::Hear(const Observation& observation, const RunJudge& judge) {
-  std::visit(
-      [&](const auto& x) {
-        using Observed = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<Observed, FaultBegan>) in_force_.push_back(x.fault);
-        if constexpr (std::is_same_v<Observed, FaultEnded>) std::erase(in_force_, x.fault);
-        if constexpr (kChangesLedger<Observed>) Refresh(judge, observation.at);
-      },
-      observation.what);
-  if (const auto reached = PhaseReachedBy(observation.what, *protocol_)) {
+  const ObservedEvent& what = observation.what;
+  if (const auto* began = std::get_if<FaultBegan>(&what)) in_force_.push_back(began->fault);
+  if (const auto* ended = std::get_if<FaultEnded>(&what)) std::erase(in_force_, ended->fault);
+  const Change change = kChanges[what.index()];
+  if (change != Change::kNothing) {
+    Refresh(judge, change == Change::kOneProcess ? NodeOf(what) : kAllNodes, observation.at);
+  }
+  if (const auto reached = PhaseReachedBy(what, *protocol_)) {
     // An operator's transactions are steps of nobody.
     if (reached->call.process.node >= 0) Note(*reached, judge, observation.at);
   }
 }
 
-// Takes in what has changed in the ledger.
-void KindsOfRun::Refresh(const RunJudge& judge, Instant at) {
+// Takes in what has changed in the ledger, of a node or of all.
+void KindsOfRun::Refresh(const RunJudge& judge, int16_t node, Instant at) {
   const Ledger& ledger = judge.ledger();
   for (size_t i = 0; i < locks_.size(); ++i) {
     const auto lock = static_cast<uint16_t>(i);
@@ -73,6 +100,7 @@ void KindsOfRun::Refresh(const RunJudge& judge, Instant at) {
     its.has_believer = ledger.BelieverCount(lock) > 0;
     its.has_holder = ledger.AnsweredCount(lock) > 0;
     its.is_stale = true;
+    for (OfNode& other : its.nodes) other.is_stale |= node == kAllNodes || node == other.node;
   }
 }
 
@@ -112,7 +140,7 @@ void KindsOfRun::Approach(const RunJudge& judge, uint16_t lock, Instant at) {
 // So much was left of the whole.
 void KindsOfRun::Come(sim::Approach approach, const RunJudge& judge, Duration left, Duration whole,
                       Instant at) {
-  static constexpr std::array<Invariant, kApproaches> kInvariants = {
+  static constexpr std::array<Invariant, 3> kInvariants = {
       Invariant::kLeaseRespected, Invariant::kSingleLeaderBelief, Invariant::kNoWedge};
   const auto place = static_cast<size_t>(approach);
   if (judge.setup().promises[static_cast<size_t>(kInvariants[place])] != Promise::kPromised) return;
@@ -124,8 +152,10 @@ void KindsOfRun::Come(sim::Approach approach, const RunJudge& judge, Duration le
 void KindsOfRun::ReadStates(const RunJudge& judge, uint16_t lock) {
   OfLock& its = locks_[lock];
   its.is_stale = false;
-  for (OfNode& node : its.nodes)
+  for (OfNode& node : its.nodes) {
+    if (!std::exchange(node.is_stale, false)) continue;
     node.state = judge.ledger().StateBits(node.node, lock, judge.setup());
+  }
   // What is true of any other node, a bit for each fact. How many nodes there are is no part of it.
   for (OfNode& node : its.nodes) {
     node.others = 0;

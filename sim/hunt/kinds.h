@@ -47,18 +47,21 @@ struct KindSeen {
   WHORL_FIELDS(KindSeen, kind, at, cell, moment);
 };
 
-// What a run can come close to. Only what its protocol promises counts.
+// What a run can come close to. Of violations, only those of what its protocol promises count.
 enum class Approach : uint8_t {
   kLease,   // lease_respected: from the end of a lease until the next owner's commit
   kBelief,  // single_leader_belief: from the end of a belief until the next one of another process
   kWedge,   // no_wedge: what is left of the bound, when nobody has held the lock for long
+  kReach,   // the hunt's waypoints: how many of them are left
 };
-inline constexpr size_t kApproaches = 3;
+inline constexpr size_t kApproaches = 4;
 
 // How close the run came, and when.
 struct Nearest {
-  int64_t distance = 0;  // in 1/1024 of the lease, or of the bound; negative: violated
-  Instant at;            // when the belief or the lease ended, or nobody held the lock any more
+  // In 1/1024 of the lease, or of the bound; negative: violated. Of waypoints, how many.
+  int64_t distance = 0;
+  // When the belief or the lease ended, nobody held the lock any more, or the last waypoint was reached.
+  Instant at;
   WHORL_FIELDS(Nearest, distance, at);
 };
 using NearestOfRun = std::array<std::optional<Nearest>, kApproaches>;
@@ -76,6 +79,7 @@ class KindsOfRun final : public JudgedSink {
  private:
   struct OfNode {
     int16_t node = 0;
+    bool is_stale = true;
     uint32_t state = 0;   // Ledger::StateBits
     uint32_t others = 0;  // what is true of any other node
     Instant sent;         // when its last call was sent
@@ -93,7 +97,9 @@ class KindsOfRun final : public JudgedSink {
     std::optional<Instant> lease_until;  // of that, unless it was released
   };
 
-  void Refresh(const RunJudge& judge, Instant at);
+  static constexpr int16_t kAllNodes = -1;
+
+  void Refresh(const RunJudge& judge, int16_t node, Instant at);
   void Approach(const RunJudge& judge, uint16_t lock, Instant at);
   void Come(sim::Approach approach, const RunJudge& judge, Duration left, Duration whole,
             Instant at);

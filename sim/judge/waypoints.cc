@@ -37,7 +37,10 @@ void WaypointsOfRun::Hear(const Observation& observation, const Ledger& ledger) 
     if (owner < 0 || owner == owners.newest) continue;
     owners = {.newest = owner, .before = owners.newest};
   }
-  if (reached_ < waypoints_.size() && IsAt(waypoints_[reached_], observation.what)) ++reached_;
+  if (reached_ < waypoints_.size() && IsAt(waypoints_[reached_], observation.what)) {
+    ++reached_;
+    reached_at_ = observation.at;
+  }
 }
 
 bool WaypointsOfRun::IsAt(const Waypoint& waypoint, const ObservedEvent& what) const {
@@ -49,6 +52,15 @@ bool WaypointsOfRun::IsAt(const Waypoint& waypoint, const ObservedEvent& what) c
   const auto& [step, phase] = std::get<StepPhase>(waypoint.what);
   return reached && reached->Is(step, phase) &&
          Is(waypoint.node, reached->call.process.node, reached->call.lock);
+}
+
+int16_t WaypointsOfRun::NodeOf(const Waypoint& waypoint) const {
+  if (waypoint.node >= 0 || waypoint.node == Waypoint::kAnyNode) return waypoint.node;
+  for (const Owners& owners : owners_) {
+    const int16_t node = waypoint.node == Waypoint::kLeader ? owners.newest : owners.before;
+    if (node >= 0) return node;
+  }
+  return -1;
 }
 
 // Whether it is the node that is wanted; a leader of any lock, if none is given.

@@ -14,6 +14,7 @@
 
 #include "protocol/protocols.h"
 #include "sim/judge/ledger.h"
+#include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/observation.h"
 
@@ -31,7 +32,15 @@ class WaypointsOfRun {
 
   // How many were reached, in their order.
   uint32_t reached() const { return reached_; }
+  // When the last of these was.
+  Instant reached_at() const { return reached_at_; }
   bool empty() const { return waypoints_.empty(); }
+  // The next one; null if there is none.
+  const Waypoint* next() const {
+    return reached_ < waypoints_.size() ? &waypoints_[reached_] : nullptr;
+  }
+  // Whose it is by now, of the first lock that has such a node; -1 if any node will do, or none is it.
+  int16_t NodeOf(const Waypoint& waypoint) const;
 
  private:
   struct Owners {
@@ -45,6 +54,7 @@ class WaypointsOfRun {
   std::vector<Waypoint> waypoints_;
   std::vector<Owners> owners_;  // by lock
   uint32_t reached_ = 0;
+  Instant reached_at_;
 };
 
 }  // namespace whorl::sim
