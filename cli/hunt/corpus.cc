@@ -1,6 +1,7 @@
 #include "cli/hunt/corpus.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,12 +13,12 @@
 #include "absl/status/statusor.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include "protocol/spanner/fingerprint.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/loader.h"
 #include "sim/scenario/number_text.h"
 #include "sim/scenario/writer.h"
+#include "sim/world/mix.h"
 
 namespace whorl::cli {
 namespace {
@@ -147,9 +148,11 @@ absl::Status CorpusFolder::Open(const std::string& path, sim::HuntOptions& hunt)
   for (const std::string& file : *files) {
     if (absl::Status read = ReadEntry(file, hunt); !read.ok()) return read;
   }
-  Fingerprint names;
-  for (const std::string& name : there_) names.Add(name);
-  hash_ = sim::HashText(names.value());
+  uint64_t hash = there_.size();
+  for (const std::string& name : there_) {
+    for (const char letter : name) hash = sim::Combine(hash, static_cast<unsigned char>(letter));
+  }
+  hash_ = sim::HashText(hash);
   return absl::OkStatus();
 }
 
