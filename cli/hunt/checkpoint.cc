@@ -17,10 +17,6 @@ namespace {
 
 using sim::Cat;
 
-constexpr std::chrono::seconds kLongestInterval(10);
-// Writing takes at most two per cent of the time.
-constexpr int kShareOfTime = 50;
-
 constexpr std::string_view kRemedy = "; name another file, or remove it to begin anew";
 
 std::string CountOr(std::optional<uint64_t> count, std::string_view otherwise) {
@@ -44,7 +40,8 @@ std::string Difference(const HuntReport& read, const HuntReport& mine) {
   if (read.hunt.seed != mine.hunt.seed) {
     return differs("--seed", std::to_string(read.hunt.seed), std::to_string(mine.hunt.seed));
   }
-  return read.hunt == mine.hunt ? "" : "it has other options";
+  const bool is_same = read.hunt == mine.hunt && read.corpus.empty() == mine.corpus.empty();
+  return is_same ? "" : "it has other options";
 }
 
 }  // namespace
@@ -83,11 +80,7 @@ absl::Status HuntCheckpoint::Read(const HuntReport& begun) {
 }
 
 absl::Status HuntCheckpoint::Write(const HuntReport& report) {
-  const Clock::time_point started = Clock::now();
   absl::Status written = WriteNow(report);
-  const Clock::time_point ended = Clock::now();
-  due_ = ended + std::max<Clock::duration>(interval_, kShareOfTime * (ended - started));
-  interval_ = std::min<Clock::duration>(2 * interval_, kLongestInterval);
   if (!written.ok() && !has_failed_) Complain(std::string(written.message()));
   has_failed_ = !written.ok();
   return written;

@@ -7,7 +7,6 @@
 //   3. A hunt that went on reports what an undisturbed one does, to the byte.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -28,28 +27,20 @@ class HuntCheckpoint {
   absl::Status Open(const std::string& path, const HuntReport& begun);
 
   bool is_open() const { return !path_.empty(); }
-  const std::string& path() const { return path_; }
   // What was read; of no run if there was no file.
   const HuntReport& report() const { return report_; }
 
-  // Whether it is time to write: at once, then at intervals that double up to ten seconds; less often
-  // where a report takes long to write.
-  bool IsDue() const { return is_open() && Clock::now() >= due_; }
   // A failure is told at once, and again after a later write has succeeded. REQUIRES: it is open, and
   // the report says which run was its last one, unless it has none.
   absl::Status Write(const HuntReport& report);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   absl::Status Read(const HuntReport& begun);
   absl::Status WriteNow(const HuntReport& report) const;
 
   std::string path_;
   FileLock lock_;
   HuntReport report_;
-  Clock::time_point due_;
-  Clock::duration interval_ = std::chrono::milliseconds(100);
   bool has_failed_ = false;
 };
 

@@ -9,8 +9,10 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,11 +20,13 @@
 #include "cli/exit_code.h"
 #include "cli/hunt/checkpoint.h"
 #include "cli/hunt/compare.h"
+#include "cli/hunt/corpus.h"
 #include "cli/hunt/digests.h"
 #include "cli/hunt/merge.h"
 #include "cli/hunt/options.h"
 #include "cli/hunt/report.h"
 #include "cli/hunt/save.h"
+#include "cli/hunt/save_times.h"
 #include "cli/hunt/speed.h"
 #include "cli/hunt/table.h"
 #include "cli/hunt/text.h"
@@ -32,6 +36,7 @@
 #include "sim/judge/run.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
+#include "sim/scenario/waypoints.h"
 #include "sim/scenario/writer.h"
 
 namespace whorl::cli {
@@ -77,7 +82,9 @@ class Reporter {
         done.Update(file_.Commit());
       }
     }
-    if (!request_.table_folder.empty()) {
+    if (request_.goals) {
+      PrintGoals(report, std::cout);
+    } else if (!request_.table_folder.empty()) {
       PrintHuntTable(report, scenarios_, request_.table_folder, std::cout);
     } else if (!request_.json) {
       PrintHunt(report, request_.command, folder, std::cout);
@@ -94,35 +101,52 @@ class Reporter {
 
 class Hunter {
  public:
-  explicit Hunter(const HuntRequest& request) : request_(request), reporter_(request) {}
+  explicit Hunter(const HuntRequest& request)
+      : request_(request), reporter_(request), hunt_(request.hunt) {}
 
   int Run() {
     const SignalNotice notice;
     if (const absl::Status ready = reporter_.Prepare(); !ready.ok()) return End(ready);
     if (const absl::Status ready = digests_.Open(request_.digests); !ready.ok()) return End(ready);
+    if (const absl::Status ready = OpenCorpus(); !ready.ok()) return End(ready);
     if (const absl::Status ready = OpenCheckpoint(); !ready.ok()) return End(ready);
     if (const absl::Status caught = CatchCanary(); !caught.ok()) return End(caught);
+    if (const absl::Status begun = RunEntries(); !begun.ok()) return End(begun);
     if (const absl::Status hunted = HuntWorlds(); !hunted.ok()) return End(hunted);
     if (const absl::Status written = digests_.Commit(); !written.ok()) return End(written);
-    const bool is_saved = checkpoint_.is_open() && checkpoint_.Write(SoFar()).ok();
-    if (is_saved && SignalNotice::HasCome()) return EndSaved();
+    const absl::Status saved = Save();
+    const bool goes_on = checkpoint_.is_open() && saved.ok();
+    if (goes_on && SignalNotice::HasCome()) return EndSaved();
     if (const absl::Status shrunk = Shrink(); !shrunk.ok()) return End(shrunk);
-    if (is_saved && SignalNotice::HasCome()) return EndSaved();
-    return reporter_.Tell(MakeReport(request_.hunt, RunsAsked(request_), std::move(tallies_)));
+    if (goes_on && SignalNotice::HasCome()) return EndSaved();
+    const int code = reporter_.Tell(ReportOf(std::move(tallies_)));
+    return is_kept_ ? code : static_cast<int>(kCannotRun);
   }
 
  private:
+  absl::Status OpenCorpus() {
+    if (request_.corpus.empty()) return absl::OkStatus();
+    learnt_.corpus.emplace();
+    const absl::Status opened = corpus_.Open(request_.corpus, hunt_);
+    began_with_ = corpus_.Hash();
+    return opened;
+  }
+
   absl::Status OpenCheckpoint() {
     if (request_.checkpoint.empty()) return absl::OkStatus();
-    const HuntReport begun = MakeReport(request_.hunt, RunsAsked(request_), {});
+    const HuntReport begun = ReportOf({});
     if (absl::Status opened = checkpoint_.Open(request_.checkpoint, begun); !opened.ok()) {
       return opened;
     }
-    tallies_ = checkpoint_.report().tallies;
-    last_ = checkpoint_.report().last;
-    guides_ = checkpoint_.report().guides;
-    const auto done = static_cast<uint64_t>(sim::RunCount(tallies_));
+    const HuntReport& read = checkpoint_.report();
+    const auto done = static_cast<uint64_t>(sim::RunCount(read.tallies));
     if (done > 0) {
+      tallies_ = read.tallies;
+      last_ = read.last;
+      learnt_.guides = read.guides;
+      began_with_ = read.corpus;
+      // Some may have been taken out since.
+      hunt_.entries.worlds.insert(read.hunt.entries.worlds.begin(), read.hunt.entries.worlds.end());
       std::cerr << "going on after " << sim::GroupedText(static_cast<int64_t>(done)) << " runs of "
                 << sim::Printable(request_.checkpoint, 1'000) << '\n';
     }
@@ -141,6 +165,7 @@ class Hunter {
     hunt.shard = request_.hunt.shard;
     hunt.shards = request_.hunt.shards;
     hunt.invariant = Invariant::kLeaseRespected;
+    hunt.counts_kinds = false;
     sim::HuntTallies tallies;
     uint64_t runs = 0;
     const absl::Status status = sim::RunHunt(
@@ -163,11 +188,39 @@ class Hunter {
             " runs, so finding nothing would mean nothing; no report is written"));
   }
 
-  HuntReport SoFar() const {
-    HuntReport report = MakeReport(request_.hunt, RunsAsked(request_), tallies_);
-    report.last = last_;
-    report.guides = guides_;
+  // What is in the corpus comes first.
+  absl::Status RunEntries() {
+    const size_t count = hunt_.entries.worlds.size();
+    if (count == 0 || SignalNotice::HasCome()) return absl::OkStatus();
+    std::cerr << "the corpus has " << sim::CountText(static_cast<int64_t>(count), "run", "runs")
+              << '\n';
+    return sim::RunEntries(hunt_, static_cast<int>(request_.jobs), sim::RunCount(tallies_) == 0,
+                           tallies_, learnt_);
+  }
+
+  HuntReport ReportOf(sim::HuntTallies tallies) const {
+    HuntReport report = MakeReport(hunt_, RunsAsked(request_), std::move(tallies));
+    report.corpus = began_with_;
     return report;
+  }
+
+  HuntReport SoFar() const {
+    HuntReport report = ReportOf(tallies_);
+    report.last = last_;
+    report.guides = learnt_.guides;
+    return report;
+  }
+
+  // A failure is told. Runs whose worlds could not be kept are not in the checkpoint: a hunt that goes on
+  // from there does them again.
+  absl::Status Save() {
+    const SaveTimes::Clock::time_point started = SaveTimes::Clock::now();
+    absl::Status saved;
+    if (corpus_.is_open()) saved = corpus_.Write(*learnt_.corpus);
+    is_kept_ = saved.ok();
+    if (is_kept_ && checkpoint_.is_open()) saved = checkpoint_.Write(SoFar());
+    saves_.Saved(started);
+    return saved;
   }
 
   int EndSaved() const {
@@ -188,8 +241,8 @@ class Hunter {
       digests_.Add(last);
       last_ = {.name = last.name, .hash = last.hash};
       // A guided hunt goes on from the ends of its generations.
-      if (request_.hunt.guided && done % sim::Guide::kGeneration != 0) return BatchStep::kGoOn;
-      if (checkpoint_.IsDue()) checkpoint_.Write(SoFar()).IgnoreError();  // it has told
+      if (hunt_.guided && done % sim::Guide::kGeneration != 0) return BatchStep::kGoOn;
+      if (saves_.IsDue()) Save().IgnoreError();  // it has told
       if (progress.IsDue()) {
         progress.Show(Cat(SpeedText(runs, SecondsSince(started)), ", ",
                           sim::CountText(static_cast<int64_t>(FindingCount(so_far)),
@@ -199,10 +252,7 @@ class Hunter {
     };
     const auto jobs = static_cast<int>(request_.jobs);
     const absl::Status status =
-        request_.hunt.guided
-            ? sim::RunGuidedHunt(request_.hunt, before, RunsOfShard(request_), jobs, step, tallies_,
-                                 guides_)
-            : sim::RunHunt(request_.hunt, before, RunsOfShard(request_), jobs, step, tallies_);
+        sim::RunHunt(hunt_, before, RunsOfShard(request_), jobs, step, tallies_, learnt_);
     Progress::Clear();
     std::cerr << SpeedText(runs, SecondsSince(started)) << '\n';
     return status;
@@ -215,12 +265,13 @@ class Hunter {
 
   absl::Status Shrink() {
     const size_t count = FindingCount(tallies_);
-    const bool is_told = request_.table_folder.empty() || !request_.out.empty();
+    const bool is_told =
+        (request_.table_folder.empty() && !request_.goals) || !request_.out.empty();
     if (count == 0 || !is_told || SignalNotice::HasCome()) return absl::OkStatus();
     const Clock::time_point started = Clock::now();
     Progress progress;
     const absl::Status status = sim::ShrinkFindings(
-        request_.hunt, static_cast<int>(request_.jobs),
+        hunt_, static_cast<int>(request_.jobs),
         [&](size_t done) {
           if (progress.IsDue()) {
             progress.Show(
@@ -237,10 +288,15 @@ class Hunter {
 
   const HuntRequest& request_;
   Reporter reporter_;
+  sim::HuntOptions hunt_;  // with the entries of its corpus
   DigestFile digests_;
+  CorpusFolder corpus_;
+  std::string began_with_;  // which entries, as a hash
+  bool is_kept_ = true;     // the corpus has all that is worth it
   HuntCheckpoint checkpoint_;
+  SaveTimes saves_;  // of corpus and checkpoint
   sim::HuntTallies tallies_;
-  sim::Guides guides_;
+  sim::Learnt learnt_;
   std::optional<RunMark> last_;  // of the runs in the tallies
 };
 
@@ -294,11 +350,55 @@ int Merge(const HuntRequest& request) {
   return reporter.Tell(*sum);
 }
 
+// Takes in the corpus whose entry is to be shown.
+absl::Status FindEntry(const HuntRequest& request, sim::HuntOptions& hunt) {
+  const std::string& entry = request.shown_run->entry;
+  if (request.corpus.empty()) {
+    return absl::InvalidArgumentError(
+        Cat(entry, " is an entry of a corpus; name its folder by --corpus"));
+  }
+  std::error_code error;
+  if (!std::filesystem::is_directory(request.corpus, error)) {
+    return absl::InvalidArgumentError(CannotRead(request.corpus, "it is no folder"));
+  }
+  CorpusFolder folder;
+  if (absl::Status opened = folder.Open(request.corpus, hunt); !opened.ok()) return opened;
+  if (hunt.entries.worlds.contains(entry)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat(sim::Printable(request.corpus, 1'000), ": has no entry ", entry));
+}
+
 int Show(const HuntRequest& request) {
-  sim::Scenario world = sim::WorldOf(request.hunt, *request.shown_run);
+  sim::HuntOptions hunt = request.hunt;
+  if (!request.shown_run->entry.empty()) {
+    if (absl::Status found = FindEntry(request, hunt); !found.ok()) return End(found);
+  }
+  sim::Scenario world = sim::WorldOf(hunt, *request.shown_run);
   world.expect.faults_may_miss = true;  // it was drawn, and nobody has seen what its faults strike
   std::cout << sim::ScenarioText(world);
   return End(FlushStdout());
+}
+
+// Takes the waypoints; of a hunt around a scenario, those of the scenario if none is named. Complains, and
+// returns false, if one cannot be meant.
+bool TakeReach(HuntRequest& request) {
+  sim::HuntOptions& hunt = request.hunt;
+  std::vector<std::string_view> nodes;
+  if (hunt.from) {
+    for (const sim::NodeSpec& node : hunt.from->nodes) nodes.emplace_back(node.name);
+    if (request.reach.empty()) hunt.reach = hunt.from->expect.reach;
+  }
+  for (const std::string& text : request.reach) {
+    for (const std::string& protocol : hunt.protocols) {
+      const auto parsed = sim::ParseWaypoint(text, nodes, FindProtocol(protocol));
+      if (const auto* problem = std::get_if<std::string>(&parsed)) {
+        Complain(Cat("--reach ", sim::Quoted(text), ", of ", protocol, ": ", *problem));
+        return false;
+      }
+      if (protocol == hunt.protocols.front()) hunt.reach.push_back(std::get<sim::Waypoint>(parsed));
+    }
+  }
+  return true;
 }
 
 // Takes the scenario that the hunt starts from. Complains, and returns false, if it cannot.
@@ -334,6 +434,7 @@ int RunHuntCommand(const CLI::App& app, HuntRequest request) {
               << request.shard_source << '\n';
   }
   if (!request.from.empty() && !TakeFrom(request)) return kBadInput;
+  if (request.compared.empty() && !TakeReach(request)) return kBadInput;
   if (!request.compared.empty()) {
     request.hunt.protocols = {request.compared[0]};
     request.hunt.beside = {request.compared[1]};

@@ -103,6 +103,10 @@ class Merger {
       return absl::OkStatus();
     }
     if (!SameTallies(part.report.tallies, into.report.tallies)) {
+      if (part.report.corpus != into.report.corpus) {
+        return absl::InvalidArgumentError(
+            Cat(both, ", and the two began with different corpora; leave one of them out"));
+      }
       return absl::DataLossError(
           Cat(both,
               ", and the same runs came out otherwise: a mistake of whorl's, or one of "
@@ -166,6 +170,9 @@ class Merger {
       const HuntReport& report = parts_[i].report;
       for (const auto& [protocol, tally] : report.tallies) sum.tallies[protocol].Add(tally);
       sum.is_partial |= report.is_partial;
+      sum.hunt.entries.worlds.insert(report.hunt.entries.worlds.begin(),
+                                     report.hunt.entries.worlds.end());
+      if (sum.corpus != report.corpus) sum.corpus = "several";
     }
     sum.coverage = all_.Joined();
     return sum;

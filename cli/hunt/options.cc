@@ -32,6 +32,8 @@ constexpr std::string_view kHuntFooter = R"(Examples:
   whorl hunt --invariant no_wedge --save found    found/*.json, ready for whorl replay, and *.html
   whorl hunt --faults pause,partition --runs 500  no other kinds of faults
   whorl hunt --show 17 | whorl replay -           the world of run 17, as it was drawn
+  whorl hunt --protocol fenced_lease --guide --corpus kept     branches, too; the best stay in kept/
+  whorl hunt --protocol spindle_v2 --guide --reach "takeover_insert replied" --reach "old leader resumed"
   whorl hunt --from scenarios/s4_token_goes_back.json --runs 1        that scenario, made smaller
   whorl hunt --from scenarios/s4_token_goes_back.json --runs 500      and worlds like it
   whorl hunt --compare spindle_v3 fenced_lease --runs 500             the same worlds for both
@@ -175,6 +177,12 @@ void AddWhatToHunt(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
                "a mixture of runs: as ever, with some nodes always slower than others, and such "
                "that leave an "
                "earlier run where it was rare");
+  app.add_option("--reach", request->reach,
+                 "count the runs that pass this waypoint, such as \"take replied\" or \"old leader "
+                 "resumed\", after those named before it; with --guide, branch where runs came "
+                 "furthest")
+      ->type_name("WAYPOINT")
+      ->allow_extra_args(false);
   app.add_flag("--beyond-assumptions", request->hunt.world.beyond_assumptions,
                "worlds may break what the promises rest on: clocks that run wild, TrueTime that "
                "lies");
@@ -206,12 +214,15 @@ void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
 
 void AddContradictionsOfComparison(const CLI::App& app, const HuntRequest& request,
                                    std::vector<std::string>& errors) {
-  constexpr std::array<std::pair<const char*, std::string_view>, 8> kOthers = {{
+  constexpr std::array<std::pair<const char*, std::string_view>, 11> kOthers = {{
       {"--guide", "what is new to one of them is not to the other; hunt each by itself"},
       {"--protocol", "it names the protocols itself; leave --protocol out"},
       {"--from", "a scenario is of one protocol; replay it with either name in it"},
       {"--shard", "it is done in one piece; give fewer --runs"},
       {"--checkpoint", "it is done in one piece; give fewer --runs"},
+      {"--corpus", "what is worth keeping is so for one of them; hunt each by itself"},
+      {"--reach", "waypoints are passed by one of them; hunt each by itself"},
+      {"--goals", "it prints a table of its own"},
       {"--canary", "compare with spindle_v2 to see that violations are found"},
       {"--table", "it prints a table of its own"},
       {"--digests", "they are of one protocol; hunt each by itself"},
@@ -258,11 +269,19 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
          "print a Markdown table of protocols and invariants, which links scenarios of DIR, "
          "instead of findings")
       ->type_name("DIR");
+  app.add_flag("--goals", request->goals,
+               "print a Markdown table of the goals that scenarios may name, and of the first run "
+               "that met each, instead of findings");
   app.add_flag("--json", request->json, "print JSON lines instead of text");
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
   app.add_option("--checkpoint", request->checkpoint,
                  "save the hunt into FILE now and then, and go on from it if it is there")
       ->type_name("FILE");
+  app.add_option(
+         "--corpus", request->corpus,
+         "begin with the runs that earlier hunts kept in DIR, and keep there what no simpler "
+         "run shows")
+      ->type_name("DIR");
   AddText(
       app, "--canary", "P", request, TakeCanary,
       "first catch P, which breaks lease_respected (spindle_v2 does): a hunt that cannot is void");
@@ -278,12 +297,12 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   const std::array<Mode, 2> modes = {{
       {.name = "--merge",
        .is_chosen = !request.merged.empty(),
-       .others = {"--partial", "--save", "--no-pages", "--table", "--json", "--out",
+       .others = {"--partial", "--save", "--no-pages", "--table", "--goals", "--json", "--out",
                   "--exit-code-found"}},
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
        .others = {"--protocol", "--compare", "--from", "--faults", "--beyond-assumptions",
-                  "--duration", "--seed", "--guide"}},
+                  "--duration", "--seed", "--guide", "--reach", "--corpus"}},
   }};
   std::vector<std::string> errors;
   for (const Mode& mode : modes) {
@@ -301,7 +320,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   if (!request.pages && request.save_folder.empty()) {
     errors.emplace_back("--no-pages says what not to save; it does not go without --save");
   }
-  for (const char* option : {"--protocol", "--duration", "--shard", "--table"}) {
+  for (const char* option : {"--protocol", "--duration", "--shard", "--table", "--corpus"}) {
     if (request.from.empty() || app.get_option(option)->count() == 0) continue;
     errors.push_back(Cat(option,
                          " does not go with --from: the scenario says what to run, and a hunt "
@@ -322,6 +341,10 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   const bool prints = request.json || !request.save_folder.empty();
   if (!request.table_folder.empty() && prints) {
     errors.emplace_back("--table prints no findings; it does not go with --json and --save");
+  }
+  if (request.goals && (prints || !request.table_folder.empty())) {
+    errors.emplace_back(
+        "--goals prints no findings; it does not go with --json, --save and --table");
   }
   return errors;
 }

@@ -30,10 +30,13 @@ struct HuntRequest {
   std::string table_folder;  // the scenarios that the table links; empty: no table
   bool json = false;
   std::string out;
-  std::string digests;     // the file of the digests of all runs; empty: none
-  std::string canary;      // the protocol that has to be caught first; empty: none
-  std::string checkpoint;  // the file to go on from; empty: none
-  std::string command;     // how this command was called
+  std::string digests;             // the file of the digests of all runs; empty: none
+  std::string canary;              // the protocol that has to be caught first; empty: none
+  std::string checkpoint;          // the file to go on from; empty: none
+  std::string corpus;              // the folder of what is worth keeping; empty: none
+  std::vector<std::string> reach;  // waypoints
+  bool goals = false;              // print a table of goals instead of findings
+  std::string command;             // how this command was called
 };
 
 void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request);

@@ -1,10 +1,10 @@
 // What a hunt reports: what was hunted, what was found, and which shards of the whole it covers.
 //
-// As JSON lines, which `whorl hunt --merge` reads back: a line for each protocol, one for each
-// finding, and one at the end that counts them.
-//   {"format":"whorl-hunt","version":6,"line":"protocol","hunt":{...},"protocol":"spindle_v2",...}
-//   {"format":"whorl-hunt","version":6,"line":"finding","protocol":"spindle_v2",...}
-//   {"format":"whorl-hunt","version":6,"line":"end","hunt":{...},"protocols":1,"findings":1,...}
+// As JSON lines, which `whorl hunt --merge` reads back: one with the entries of a corpus that the others
+// name, if there are any, a line for each protocol, one for each finding, and one at the end that counts them.
+//   {"format":"whorl-hunt","version":7,"line":"protocol","hunt":{...},"protocol":"spindle_v2",...}
+//   {"format":"whorl-hunt","version":7,"line":"finding","protocol":"spindle_v2",...}
+//   {"format":"whorl-hunt","version":7,"line":"end","hunt":{...},"protocols":1,"findings":1,...}
 // Invariants:
 //   1. A report read back and written again is the same to the byte.
 //   2. The reports of all shards of a hunt, added up (merge.h), are the report of the whole hunt.
@@ -24,7 +24,8 @@
 
 namespace whorl::cli {
 
-inline constexpr int kHuntFormat = 6;
+inline constexpr std::string_view kHuntFormatName = "whorl-hunt";
+inline constexpr int kHuntFormat = 7;
 
 // A run and the hash of its events.
 struct RunMark {
@@ -41,6 +42,7 @@ struct HuntReport {
   bool is_partial = false;      // lines are missing: a file was cut off
   std::optional<RunMark> last;  // in a checkpoint: the last of its runs
   sim::Guides guides;           // in a checkpoint of a guided hunt
+  std::string corpus;           // which entries it began with, as a hash; empty: it had no corpus
 };
 
 // Of one shard. The tallies are of its first runs.
@@ -69,6 +71,10 @@ std::string ReportLines(const HuntReport& report, const std::string& command,
 absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& path,
                                       bool accepts_partial);
 
+// A waypoint of the hunt, as it stands on the command line.
+std::string TextOf(const sim::HuntOptions& hunt, const sim::Waypoint& waypoint);
+// "spindle_v2.no_wedge.takeover_insert", the name of its scenario.
+std::string NameOfFinding(const ProtocolInfo& protocol, const sim::ViolationKind& kind);
 // One line of shell that replays a finding.
 std::string ReplayLine(const HuntReport& report, const NamedFinding& finding,
                        const std::string& command, const std::string& save_folder);

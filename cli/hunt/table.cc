@@ -6,6 +6,7 @@
 
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/goals.h"
 #include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
@@ -57,17 +58,35 @@ std::string Cell(const ProtocolInfo& protocol, const sim::HuntTally& tally, Inva
   return tally.violated[place] == 0 ? "not promised" : "broken";
 }
 
-}  // namespace
-
-void PrintHuntTable(const HuntReport& report, const Inputs& scenarios, const std::string& folder,
-                    std::ostream& out) {
-  std::string head = "| invariant |";
+// "| invariant | spindle_v2 | ... |", and the line below it.
+std::string HeadOfTable(std::string_view rows, const HuntReport& report) {
+  std::string head = Cat("| ", rows, " |");
   std::string rule = "|---|";
   for (const auto& [protocol, tally] : report.tallies) {
     head += Cat(" ", protocol, " |");
     rule += "---|";
   }
-  out << head << '\n' << rule << '\n';
+  return Cat(head, "\n", rule, "\n");
+}
+
+}  // namespace
+
+void PrintGoals(const HuntReport& report, std::ostream& out) {
+  out << HeadOfTable("goal", report);
+  for (const sim::Sometimes goal : AllOf<sim::Sometimes>()) {
+    out << "| `" << WordOf(goal) << "` |";
+    for (const auto& [protocol, tally] : report.tallies) {
+      const sim::RunsThat& met = tally.met[static_cast<size_t>(goal)];
+      const bool can = sim::WhyNever(*FindProtocol(protocol), goal).empty();
+      out << ' ' << (met.runs > 0 ? sim::NameText(met.first) : can ? "never" : "cannot") << " |";
+    }
+    out << '\n';
+  }
+}
+
+void PrintHuntTable(const HuntReport& report, const Inputs& scenarios, const std::string& folder,
+                    std::ostream& out) {
+  out << HeadOfTable("invariant", report);
   for (const Invariant invariant : AllOf<Invariant>()) {
     out << "| `" << WordOf(invariant) << "` |";
     for (const auto& [protocol, tally] : report.tallies) {

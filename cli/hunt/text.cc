@@ -70,12 +70,29 @@ void PrintKinds(const HuntReport& report, std::ostream& out) {
   }
 }
 
+// How far runs came along the waypoints.
+void PrintReached(const HuntReport& report, std::ostream& out) {
+  for (const auto& [protocol, tally] : report.tallies) {
+    for (size_t i = 0; i < tally.reached.size(); ++i) {
+      const sim::RunsThat& reached = tally.reached[i];
+      out << protocol << ": waypoint " << i + 1 << ", "
+          << sim::Quoted(TextOf(report.hunt, report.hunt.reach[i])) << ": ";
+      if (reached.runs == 0) {
+        out << "never reached\n";
+        continue;
+      }
+      out << "reached in " << sim::CountText(reached.runs, "run", "runs") << ", first in run "
+          << sim::NameText(reached.first) << '\n';
+    }
+  }
+}
+
 // What runs have not met proves nothing.
 void PrintNever(const HuntReport& report, std::ostream& out) {
   for (const auto& [protocol, tally] : report.tallies) {
     std::vector<std::string_view> never;
     for (const sim::Sometimes goal : AllOf<sim::Sometimes>()) {
-      if (tally.met[static_cast<size_t>(goal)] == 0) never.push_back(WordOf(goal));
+      if (tally.met[static_cast<size_t>(goal)].runs == 0) never.push_back(WordOf(goal));
     }
     if (!never.empty()) out << protocol << ": never happened: " << sim::ListOf(never) << '\n';
   }
@@ -136,6 +153,7 @@ void PrintHunt(const HuntReport& report, const std::string& command, const std::
                std::ostream& out) {
   PrintTable(report, out);
   PrintKinds(report, out);
+  PrintReached(report, out);
   PrintNever(report, out);
   for (const auto& [protocol, tally] : report.tallies) PrintDiffering(protocol, tally, out);
   const std::vector<NamedFinding> findings = FindingsOf(report.tallies);

@@ -12,12 +12,15 @@
 #include "sim/hunt/common_ground.h"
 #include "sim/hunt/fault_generator.h"
 #include "sim/hunt/shrink.h"
+#include "sim/judge/run_judge.h"
+#include "sim/judge/waypoints.h"
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/fault_checks.h"
 #include "sim/world/draws.h"
 #include "sim/world/driver.h"
-#include "sim/world/triggers.h"
+#include "sim/world/latency.h"
+#include "sim/world/reached_phase.h"
 
 namespace whorl::sim {
 namespace {
@@ -30,12 +33,18 @@ constexpr uint64_t kFaultsOfBranch = 0x6272616e6368;
 class Beginning final : public ObservationSink {
  public:
   explicit Beginning(const Scenario& world)
-      : protocol_(*FindProtocol(world.protocol)), struck_(world.faults.size()) {}
+      : protocol_(*FindProtocol(world.protocol)), struck_(world.faults.size()), waypoints_(world) {
+    if (!waypoints_.empty()) judge_.emplace(world, RoundTripP999(world.spanner.preset));
+  }
 
   void Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) override {
     const ObservedEvent& what = observation.what;
+    if (judge_) {
+      judge_->Observe(observation);
+      waypoints_.Hear(observation, judge_->ledger());
+    }
     if (const auto* began = std::get_if<FaultBegan>(&what)) struck_[began->fault] = true;
-    const auto reached = Triggers::ReachedBy(what, protocol_);
+    const auto reached = PhaseReachedBy(what, protocol_);
     if (!reached) return;
     Count(reached->call.process.node, reached->call.lock, reached->step, reached->phase);
     // `replied` is checked before the reply is heard; what follows is the end of the step.
@@ -60,6 +69,7 @@ class Beginning final : public ObservationSink {
   }
   // The node that reached a phase last.
   int16_t last() const { return last_; }
+  const WaypointsOfRun& waypoints() const { return waypoints_; }
 
  private:
   void Count(int16_t node, uint16_t lock, StepName step, Phase phase) {
@@ -68,6 +78,8 @@ class Beginning final : public ObservationSink {
 
   const ProtocolInfo& protocol_;
   std::vector<bool> struck_;
+  WaypointsOfRun waypoints_;
+  std::optional<RunJudge> judge_;  // if there are waypoints
   std::map<std::tuple<int16_t, uint16_t, uint64_t, Phase>, int64_t> counts_;
   int16_t last_ = 0;
 };
@@ -95,6 +107,9 @@ class Brancher {
       LeaveOutLaterFaults(draws);
       if (draws.Percent(50)) AlterLaterFaults(now, safety, draws);
       AddFaults(now, safety, draws);
+      if (beginning_.waypoints().next() != nullptr && draws.Percent(50)) {
+        AddTowards(*beginning_.waypoints().next(), now, safety, draws);
+      }
     }
     if (!GoesAsBefore()) world_.faults = faults;
     return std::move(world_);
@@ -182,6 +197,41 @@ class Brancher {
     }
   }
 
+  // Adds the fault that reaches the next waypoint, if there is such a fault.
+  void AddTowards(const Waypoint& waypoint, Duration now, Duration safety, Draws& draws) {
+    const std::optional<FaultKind> kind = FaultThatReaches(waypoint);
+    if (!kind || !MayStrike(*kind)) return;
+    WorldOptions options = options_;
+    options.kinds = {*kind};
+    Scenario other = world_;
+    other.faults.clear();
+    const ProtocolInfo* const alone = FindProtocol(world_.protocol);
+    DrawFaults(options, CommonGround({&alone, 1}), safety, draws, other);
+    if (other.faults.empty()) return;
+    FaultSpec fault = draws.Pick(other.faults);
+    const int16_t whose = beginning_.waypoints().NodeOf(waypoint);
+    fault.node = whose >= 0 ? whose : beginning_.last();
+    const Duration lease = world_.nodes[static_cast<size_t>(fault.node)].lease;
+    const Duration at = now + Rounded(draws.Log(Milliseconds(1), lease * 2));
+    fault.trigger = Instant{std::max(now + Milliseconds(1), std::min(at, safety)).ns};
+    world_.faults.push_back(std::move(fault));
+    if (!IsPossible()) world_.faults.pop_back();
+  }
+
+  static std::optional<FaultKind> FaultThatReaches(const Waypoint& waypoint) {
+    const auto* event = std::get_if<ProcessEvent>(&waypoint.what);
+    if (event == nullptr) return std::nullopt;
+    if (*event == ProcessEvent::kPaused) return kKindOf<PauseFault>;
+    if (*event == ProcessEvent::kCrashed) return kKindOf<CrashFault>;
+    if (*event == ProcessEvent::kStopped) return kKindOf<StopFault>;
+    return std::nullopt;  // follows from one of these
+  }
+
+  bool MayStrike(FaultKind kind) const {
+    const std::vector<FaultKind>& kinds = options_.kinds;
+    return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end();
+  }
+
   // Moves the fault to what comes next, mostly to the node that acted last.
   void StrikeSoon(Duration now, Duration safety, Draws& draws, FaultSpec& fault) {
     if (fault.node >= 0 && draws.Percent(60)) fault.node = beginning_.last();
@@ -221,6 +271,16 @@ std::optional<uint64_t> TakeNumber(std::string_view& text) {
   return number;
 }
 
+// The protocol and sixteen digits, as corpora name their entries.
+bool IsNameOfEntry(std::string_view text) {
+  constexpr size_t kDigits = 16;
+  if (text.size() <= kDigits + 1 || text[text.size() - kDigits - 1] != '-') return false;
+  const std::string_view protocol = text.substr(0, text.size() - kDigits - 1);
+  return FindProtocol(protocol) != nullptr &&
+         text.substr(text.size() - kDigits).find_first_not_of("0123456789abcdef") ==
+             std::string_view::npos;
+}
+
 // Whether the text began so; takes it off.
 bool Take(char first, std::string_view& text) {
   if (text.empty() || text.front() != first) return false;
@@ -231,7 +291,7 @@ bool Take(char first, std::string_view& text) {
 }  // namespace
 
 std::string NameText(const RunName& name) {
-  std::string text = std::to_string(name.run);
+  std::string text = name.entry.empty() ? std::to_string(name.run) : name.entry;
   for (const auto& [event, seed] : name.branches) {
     text += Cat("@", std::to_string(event), ":", std::to_string(seed));
   }
@@ -239,9 +299,16 @@ std::string NameText(const RunName& name) {
 }
 
 std::optional<RunName> ParseRunName(std::string_view text) {
-  const auto run = TakeNumber(text);
-  if (!run) return std::nullopt;
-  RunName name{.run = *run, .branches = {}};
+  RunName name;
+  const std::string_view whose = text.substr(0, text.find('@'));
+  if (IsNameOfEntry(whose)) {
+    name.entry = whose;
+    text.remove_prefix(whose.size());
+  } else {
+    const auto run = TakeNumber(text);
+    if (!run) return std::nullopt;
+    name.run = *run;
+  }
   while (!text.empty()) {
     if (!Take('@', text)) return std::nullopt;
     const auto event = TakeNumber(text);

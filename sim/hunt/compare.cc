@@ -25,7 +25,7 @@ OutcomeOfBoth RunBoth(const std::array<HuntOptions, kSides>& hunts, uint64_t run
   for (size_t side = 0; side < kSides; ++side) {
     world.protocol = hunts[side].protocols.front();
     FiguresOfRun figures(world);
-    both.sides[side].outcome = OutcomeOf(hunts[side], run, world, &figures);
+    both.sides[side].outcome = OutcomeOf(hunts[side], {.run = run}, world, &figures);
     both.sides[side].figures = figures.figures();
   }
   return both;

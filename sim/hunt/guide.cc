@@ -10,10 +10,11 @@ namespace {
 
 // Keeps these draws apart from others of the run.
 constexpr uint64_t kChoiceOfMoment = 0x6d6f6d656e74;
-constexpr int64_t kTournament = 6;       // cells of which the cheapest is taken
-constexpr int64_t kPercentNearest = 15;  // of branches leave runs that came close
-constexpr int64_t kMostLeft = 32;        // how often such a run is left
-constexpr size_t kBranchesMax = 8;       // in a row
+constexpr int64_t kTournament = 6;        // cells of which the cheapest is taken
+constexpr int64_t kPercentNearest = 15;   // of branches leave runs that came close
+constexpr int64_t kPercentFurthest = 50;  // leave runs that reached the most waypoints
+constexpr int64_t kMostLeft = 32;         // how often such a run is left
+constexpr size_t kBranchesMax = 8;        // in a row
 
 int64_t CostOf(const Cell& cell) { return cell.runs * (1 + cell.left); }
 
@@ -21,12 +22,26 @@ Instant Before(Instant at, Duration duration) {
   return {std::max<int64_t>(at.ns - duration.ns, 1)};
 }
 
+// The one of two of the first `count` that was left less often. One that was left often enough goes.
+Moment TakeOneOf(std::vector<Moment>& moments, size_t count, Draws& draws) {
+  const auto last = static_cast<int64_t>(count) - 1;
+  auto best = static_cast<size_t>(draws.Between(0, last));
+  const auto other = static_cast<size_t>(draws.Between(0, last));
+  if (moments[other].left < moments[best].left) best = other;
+  ++moments[best].left;
+  Moment moment = moments[best];
+  if (moment.left >= kMostLeft) moments.erase(moments.begin() + static_cast<ptrdiff_t>(best));
+  return moment;
+}
+
 }  // namespace
 
 std::optional<Moment> Guide::Leave(uint64_t bits) {
   Draws draws(Combine(bits, kChoiceOfMoment));
+  if (!Of(Approach::kReach).empty() && draws.Percent(kPercentFurthest)) return LeaveFurthest(draws);
   if (draws.Percent(kPercentNearest)) {
-    std::vector<Moment>& moments = nearest[static_cast<size_t>(draws.Between(0, kApproaches - 1))];
+    constexpr auto kLast = static_cast<int64_t>(Approach::kWedge);
+    std::vector<Moment>& moments = nearest[static_cast<size_t>(draws.Between(0, kLast))];
     if (!moments.empty()) return LeaveNearest(moments, draws);
   }
   if (cells.empty()) return std::nullopt;
@@ -46,14 +61,23 @@ std::optional<Moment> Guide::Leave(uint64_t bits) {
 
 // Shortly before the run came so close, so that it may come closer.
 Moment Guide::LeaveNearest(std::vector<Moment>& moments, Draws& draws) {
-  const auto last = static_cast<int64_t>(moments.size()) - 1;
-  auto best = static_cast<size_t>(draws.Between(0, last));
-  const auto other = static_cast<size_t>(draws.Between(0, last));
-  if (moments[other].left < moments[best].left) best = other;
-  ++moments[best].left;
-  Moment moment = moments[best];
-  if (moment.left >= kMostLeft) moments.erase(moments.begin() + static_cast<ptrdiff_t>(best));
+  Moment moment = TakeOneOf(moments, moments.size(), draws);
   moment.at = Before(moment.at, draws.Log(Milliseconds(1), Seconds(30)));
+  return moment;
+}
+
+// One of the runs that reached the most waypoints, mostly at the last of these or soon after it.
+Moment Guide::LeaveFurthest(Draws& draws) {
+  std::vector<Moment>& moments = Of(Approach::kReach);
+  const auto equal =
+      static_cast<size_t>(std::ranges::count(moments, moments.front().distance, &Moment::distance));
+  Moment moment = TakeOneOf(moments, equal, draws);
+  const Duration some = draws.Log(Milliseconds(1), Seconds(20));
+  if (draws.Percent(20)) {
+    moment.at = Before(moment.at, some);
+  } else if (draws.Percent(40)) {
+    moment.at = moment.at + some;
+  }
   return moment;
 }
 
@@ -77,6 +101,7 @@ void Guide::Learn(const RunName& name, const std::shared_ptr<const Scenario>& wo
   }
   for (size_t i = 0; can_be_left && i < kApproaches; ++i) {
     if (!came[i] || came[i]->distance < 0) continue;  // what is violated is found
+    if (i == static_cast<size_t>(Approach::kReach) && came[i]->distance == 0) continue;
     std::vector<Moment>& moments = nearest[i];
     // Many come equally close, where the protocol lets them come no closer: the first ones will do.
     if (moments.size() == kNearestMax && came[i]->distance >= moments.back().distance) continue;

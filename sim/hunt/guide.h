@@ -8,7 +8,8 @@
 // closer to a violation than those before.
 // Invariants:
 //   1. The first kPlainRuns runs are those of a hunt without a guide. Of the others, one in four branches
-//      once there is a moment to leave, and half of the rest are drawn by priorities
+//      once there is a moment to leave (every second one, in a hunt with waypoints, and half of these leave
+//      runs that came further along them than any other), and half of the rest are drawn by priorities
 //      (Style::kPriorities); what is left are the runs of a hunt without a guide, with their numbers.
 //   2. What a run is depends on the runs of earlier generations of kGeneration runs alone, so neither
 //      threads nor the order in which runs end change anything.
@@ -64,12 +65,16 @@ class Guide {
 
   // Whether the `place`-th run of the hunt or of its shard, counted from 0, branches if there is a moment
   // to leave.
-  static bool Branches(uint64_t place) { return place >= kPlainRuns && place % 4 == 3; }
+  static bool Branches(uint64_t place, bool has_waypoints) {
+    return place >= kPlainRuns && place % (has_waypoints ? 2 : 4) == (has_waypoints ? 1 : 3);
+  }
 
   // Chooses a moment by `bits`, and counts that it is left; nothing if none is known.
   std::optional<Moment> Leave(uint64_t bits);
   void Learn(const RunName& name, const std::shared_ptr<const Scenario>& world,
              const std::vector<KindSeen>& seen, const NearestOfRun& nearest);
+
+  std::vector<Moment>& Of(Approach approach) { return nearest[static_cast<size_t>(approach)]; }
 
   // All that later choices depend on, for checkpoints.
   std::map<uint64_t, Cell> cells;
@@ -77,7 +82,8 @@ class Guide {
   friend bool operator==(const Guide&, const Guide&) = default;
 
  private:
-  Moment LeaveNearest(std::vector<Moment>& moments, Draws& draws);
+  static Moment LeaveNearest(std::vector<Moment>& moments, Draws& draws);
+  Moment LeaveFurthest(Draws& draws);
 };
 
 // By protocol.

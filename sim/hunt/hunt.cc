@@ -22,18 +22,34 @@ absl::Status CannotRun(uint64_t run, const std::string& error) {
   return absl::InternalError(Cat("run ", std::to_string(run), " cannot be run: ", error));
 }
 
-// --- guided runs -------------------------------------------------------------------------------
+void LearnFrom(const HuntOptions& options, const RunOutcome& outcome,
+               const std::shared_ptr<const Scenario>& world, Learnt& learnt) {
+  if (options.guided && world->schedule.empty()) {
+    learnt.guides[outcome.protocol].Learn(outcome.digest.name, world, outcome.kinds,
+                                          outcome.nearest);
+  }
+  if (!learnt.corpus) return;
+  std::vector<Invariant> violates;
+  for (const Breakage& breakage : outcome.breakages) violates.push_back(breakage.kind.invariant);
+  if (!outcome.digest.name.entry.empty() && outcome.digest.name.branches.empty()) {
+    violates = world->expect.violates;  // its name says that it was kept with these
+  }
+  learnt.corpus->Add(*world, violates, ThingsShownBy(outcome));
+}
 
-// The runs of a guided hunt between two of its decisions.
+// --- generations -------------------------------------------------------------------------------
+
+// The runs of a hunt between two decisions of its guide; all of them, if it has none.
 class Generation {
  public:
   // Decides what its runs are: those after the first `done` ones of the hunt or its shard.
-  Generation(const HuntOptions& options, uint64_t done, uint64_t size, Guides& guides)
-      : options_(options), done_(done), runs_(size) {
+  Generation(const HuntOptions& options, uint64_t done, uint64_t size, Learnt& learnt)
+      : options_(options), done_(done), runs_(std::min<uint64_t>(size, kBatchWindow)) {
+    if (!options.guided) return;
     for (uint64_t i = 0; i < size; ++i) {
-      if (!Guide::Branches(done + i)) continue;
+      if (!Guide::Branches(done + i, !options.reach.empty())) continue;
       const std::string protocol(ProtocolOfRun(options, NumberOf(i)).name);
-      runs_[i].departure = guides[protocol].Leave(BitsOfPlace(options, NumberOf(i)));
+      runs_[i].departure = learnt.guides[protocol].Leave(BitsOfPlace(options, NumberOf(i)));
     }
   }
 
@@ -41,29 +57,24 @@ class Generation {
 
   // On any thread.
   void Run(size_t i) {
-    OfRun& run = runs_[i];
+    OfRun& run = runs_[i % runs_.size()];
     const uint64_t number = NumberOf(i);
     Scenario world = WorldOf(run.departure, number);
-    run.outcome = OutcomeOf(options_, number, world, nullptr);
+    RunName name{.run = number};
     if (run.departure) {
-      RunName& name = run.outcome.digest.name;
       name = run.departure->name;
       name.branches.push_back(world.branches.back());
     }
+    run.outcome = OutcomeOf(options_, name, world, nullptr);
     run.world = std::make_shared<const Scenario>(std::move(world));
   }
 
   // In the order of the runs.
-  RunDigest Count(size_t i, HuntTallies& tallies, Guides& guides) {
-    OfRun& run = runs_[i];
-    HuntTally& tally = tallies[run.outcome.protocol];
-    const RunDigest& digest = run.outcome.digest;
-    if (run.world->schedule.empty()) {
-      guides[run.outcome.protocol].Learn(digest.name, run.world, run.outcome.kinds,
-                                         run.outcome.nearest);
-    }
-    AddRun(options_, NumberOf(i), run.outcome, tally);
-    return digest;
+  const RunDigest& Count(size_t i, HuntTallies& tallies, Learnt& learnt) const {
+    const OfRun& run = runs_[i % runs_.size()];
+    LearnFrom(options_, run.outcome, run.world, learnt);
+    AddRun(options_, NumberOf(i), run.outcome, tallies[run.outcome.protocol]);
+    return run.outcome.digest;
   }
 
  private:
@@ -83,8 +94,9 @@ class Generation {
 
   const HuntOptions& options_;
   uint64_t done_;
-  std::vector<OfRun> runs_;
+  std::vector<OfRun> runs_;  // of run i: at i % size
 };
+static_assert(Guide::kGeneration <= kBatchWindow);
 
 // --- shrinking ---------------------------------------------------------------------------------
 
@@ -156,6 +168,12 @@ Size SizeOf(const Scenario& scenario) {
           .duration = scenario.duration};
 }
 
+void RunsThat::Add(const RunsThat& other) {
+  if (other.runs == 0) return;
+  if (runs == 0 || other.first.Number() < first.Number()) first = other.first;
+  runs += other.runs;
+}
+
 void Finding::Add(const Finding& other) {
   const int64_t all = runs + other.runs;
   if (runs == 0 || other.Rank() < Rank()) *this = other;
@@ -168,7 +186,9 @@ void HuntTally::Add(const HuntTally& other) {
   checked += other.checked;
   differing.insert(differing.end(), other.differing.begin(), other.differing.end());
   std::ranges::sort(differing);
-  AddEach(met, other.met);
+  for (size_t i = 0; i < met.size(); ++i) met[i].Add(other.met[i]);
+  reached.resize(std::max(reached.size(), other.reached.size()));
+  for (size_t i = 0; i < other.reached.size(); ++i) reached[i].Add(other.reached[i]);
   AddEach(struck, other.struck);
   AddEach(violated, other.violated);
   AddEach(held, other.held);
@@ -194,59 +214,77 @@ bool FoundAnything(const HuntTallies& tallies) {
 }
 
 RunDigest DigestOfRun(const HuntOptions& options, const RunName& name) {
-  RunDigest digest = OutcomeOf(options, name.run, WorldOf(options, name), nullptr).digest;
-  digest.name = name;
-  return digest;
+  HuntOptions alone = options;
+  alone.counts_kinds = false;
+  return OutcomeOf(alone, name, WorldOf(options, name), nullptr).digest;
 }
 
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                     const HuntStep& go_on, HuntTallies& tallies) {
-  if (options.guided) {
-    Guides guides;
-    return RunGuidedHunt(options, done, count, threads, go_on, tallies, guides);
-  }
+                     const HuntStep& go_on, HuntTallies& tallies, Learnt& learnt) {
   for (const std::string& protocol : options.protocols) tallies[protocol];
-  std::vector<RunOutcome> outcomes(std::min<uint64_t>(count - done, kBatchWindow));
-  const auto run_of = [&](size_t i) { return options.shard + (done + i) * options.shards; };
   absl::Status status;
-  RunBatch(
-      count - done, threads,
-      [&](size_t i) { outcomes[i % kBatchWindow] = OutcomeOf(options, run_of(i), nullptr); },
-      [&](size_t i, const std::optional<std::string>& error) {
-        if (error.has_value()) {
-          status = CannotRun(run_of(i), *error);
-          return BatchStep::kStop;
-        }
-        const RunOutcome& outcome = outcomes[i % kBatchWindow];
-        AddRun(options, run_of(i), outcome, tallies[outcome.protocol]);
-        return go_on(done + i + 1, outcome.digest, tallies);
-      });
-  return status;
-}
-
-absl::Status RunGuidedHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                           const HuntStep& go_on, HuntTallies& tallies, Guides& guides) {
-  for (const std::string& protocol : options.protocols) tallies[protocol];
-  while (done < count) {
-    const uint64_t size = std::min(count - done, Guide::kGeneration - done % Guide::kGeneration);
-    Generation generation(options, done, size, guides);
-    absl::Status status;
-    bool is_over = false;
+  bool is_over = false;
+  while (done < count && !is_over) {
+    const uint64_t left = count - done;
+    const uint64_t size =
+        options.guided ? std::min(left, Guide::kGeneration - done % Guide::kGeneration) : left;
+    Generation generation(options, done, size, learnt);
     RunBatch(
         size, threads, [&](size_t i) { generation.Run(i); },
         [&](size_t i, const std::optional<std::string>& error) {
           if (error.has_value()) {
             status = CannotRun(generation.NumberOf(i), *error);
-            return BatchStep::kStop;
+            is_over = true;
+          } else {
+            const RunDigest& digest = generation.Count(i, tallies, learnt);
+            is_over = go_on(done + i + 1, digest, tallies) == BatchStep::kStop;
           }
-          const RunDigest digest = generation.Count(i, tallies, guides);
-          is_over = go_on(done + i + 1, digest, tallies) == BatchStep::kStop;
           return is_over ? BatchStep::kStop : BatchStep::kGoOn;
         });
-    if (!status.ok() || is_over) return status;
     done += size;
   }
-  return absl::OkStatus();
+  return status;
+}
+
+absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
+                     const HuntStep& go_on, HuntTallies& tallies) {
+  Learnt learnt;
+  return RunHunt(options, done, count, threads, go_on, tallies, learnt);
+}
+
+absl::Status RunEntries(const HuntOptions& options, int threads, bool is_begin,
+                        HuntTallies& tallies, Learnt& learnt) {
+  for (const std::string& protocol : options.protocols) tallies[protocol];
+  std::vector<RunName> names;
+  for (const auto& [entry, world] : options.entries.worlds) names.push_back({.entry = entry});
+  std::vector<RunOutcome> outcomes(std::min(names.size(), kBatchWindow));
+  std::vector<std::shared_ptr<const Scenario>> worlds(outcomes.size());
+  absl::Status status;
+  RunBatch(
+      names.size(), threads,
+      [&](size_t i) {
+        const size_t place = i % kBatchWindow;
+        worlds[place] = std::make_shared<const Scenario>(WorldOf(options, names[i]));
+        outcomes[place] = OutcomeOf(options, names[i], *worlds[place], nullptr);
+      },
+      [&](size_t i, const std::optional<std::string>& error) {
+        if (error.has_value()) {
+          status = absl::InternalError(Cat(names[i].entry, " cannot be run: ", *error));
+          return BatchStep::kStop;
+        }
+        const RunOutcome& outcome = outcomes[i % kBatchWindow];
+        const std::shared_ptr<const Scenario>& world = worlds[i % kBatchWindow];
+        if (is_begin) {
+          LearnFrom(options, outcome, world, learnt);
+          if (i % options.shards == options.shard) {
+            AddFindings(options, 0, outcome, tallies[outcome.protocol]);
+          }
+        } else {
+          learnt.corpus->Add(*world, world->expect.violates, ThingsShownBy(outcome));
+        }
+        return BatchStep::kGoOn;
+      });
+  return status;
 }
 
 absl::Status ShrinkFindings(const HuntOptions& options, int threads,

@@ -25,6 +25,7 @@
 
 #include "absl/status/status.h"
 #include "protocol/protocols.h"
+#include "sim/hunt/corpus.h"
 #include "sim/hunt/guide.h"
 #include "sim/hunt/kinds.h"
 #include "sim/hunt/world_generator.h"
@@ -35,6 +36,13 @@
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
+
+// Worlds that names of runs may speak of. They are no part of a value: which world a name means, the name
+// says, for it is made of the world's text.
+struct KnownEntries {
+  Entries worlds;
+  friend bool operator==(const KnownEntries&, const KnownEntries&) { return true; }
+};
 
 struct HuntOptions {
   std::vector<std::string> protocols;  // names from Protocols(), in its order
@@ -51,10 +59,15 @@ struct HuntOptions {
   uint64_t shards = 1;
   // Whether runs are a mixture: plain ones, those by priorities, and branches of earlier ones (guide.h).
   bool guided = false;
+  // Waypoints (Expectations::reach) that runs should pass: counted, and a guided hunt steers to them.
+  std::vector<Waypoint> reach;
+  KnownEntries entries;  // of a corpus
+  // Whether kinds of steps are counted, as a guided hunt needs it. They take a tenth of a run's work.
+  bool counts_kinds = true;
   std::optional<Invariant> invariant;  // report violations of this one only
   bool promised_only = false;          // report violations of promised invariants only
-  WHORL_FIELDS(HuntOptions, protocols, beside, from, world, seed, shard, shards, guided, invariant,
-               promised_only);
+  WHORL_FIELDS(HuntOptions, protocols, beside, from, world, seed, shard, shards, guided, reach,
+               entries, counts_kinds, invariant, promised_only);
 
   bool Wants(Invariant found, bool promised) const;
 };
@@ -86,13 +99,23 @@ struct Size {
 };
 Size SizeOf(const Scenario& scenario);
 
+// The runs of which something is true: how many they are, and the first of them.
+struct RunsThat {
+  int64_t runs = 0;
+  RunName first;  // if there are any
+  friend bool operator==(const RunsThat&, const RunsThat&) = default;
+
+  void Add(const RunName& name) { Add({.runs = 1, .first = name}); }
+  void Add(const RunsThat& other);
+};
+
 // What is known about one kind of violation of one protocol.
 struct Finding {
   int64_t runs = 0;  // how many runs had it
   // The run with the smallest scenario: one that broke a promise, if any did, then the one with the
   // fewest faults, then the fewest nodes, then the earliest violation.
-  uint64_t run = 0;
-  RunName name;           // of that run: its number alone, unless it is a branch
+  uint64_t run = 0;       // 0 of an entry of a corpus
+  RunName name;           // of that run: its number alone, unless it is a branch or an entry
   bool promised = false;  // the protocol promises the invariant in that world
   Size size;              // the size of that run's scenario as drawn
   Instant at;             // when the violation happened in that run
@@ -101,7 +124,9 @@ struct Finding {
   int64_t shrink_runs = 0;
   friend bool operator==(const Finding&, const Finding&) = default;
 
-  auto Rank() const { return std::tuple(!promised, size.faults, size.nodes, at.ns, run); }
+  auto Rank() const {
+    return std::tuple(!promised, size.faults, size.nodes, at.ns, run, name.entry);
+  }
   void Add(const Finding& other);
 };
 
@@ -113,7 +138,8 @@ struct HuntTally {
   uint64_t hash = 0;
   int64_t checked = 0;                                  // how many runs were run twice
   std::vector<uint64_t> differing;                      // whose second run differed, ascending
-  std::array<int64_t, kCountOf<Sometimes>> met{};       // runs that met the goal
+  std::array<RunsThat, kCountOf<Sometimes>> met;        // runs that met the goal
+  std::vector<RunsThat> reached;                        // runs that came to each of the waypoints
   std::array<int64_t, kFaultKindCount> struck{};        // runs in which a fault of the kind struck
   std::array<int64_t, kCountOf<Invariant>> violated{};  // runs that violated the invariant
   // Runs in which the protocol promised the invariant, by what became of it: it held, or the run
@@ -150,18 +176,31 @@ struct RunDigest {
 using HuntStep =
     std::function<BatchStep(uint64_t done, const RunDigest& last, const HuntTallies& so_far)>;
 
+// What a hunt remembers of its runs, beside what it tells of them.
+struct Learnt {
+  Guides guides;
+  std::optional<Corpus> corpus;  // which keeps what is worth it
+};
+
 // Runs the first `count` runs of the hunt (or of its shard) on `threads` threads, but for the first
-// `done` of them, whose sums `tallies` has already. Calls `go_on` on the caller's thread, in the order
-// of the runs.
+// `done` of them, whose sums `tallies` has already, and from which `learnt` comes. Calls `go_on` on
+// the caller's thread, in the order of the runs. Where a generation ends, the guides have learnt all that
+// later runs of a guided hunt depend on: from there another hunt can go on with them.
 // kInternal: a run failed to run; the message says which.
-// REQUIRES: done <= count.
+// REQUIRES: done <= count; with a guide or a corpus, kinds are counted; if options.guided, `done` is a
+// multiple of Guide::kGeneration.
+absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
+                     const HuntStep& go_on, HuntTallies& tallies, Learnt& learnt);
+// The same from the first run on, or unguided.
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
                      const HuntStep& go_on, HuntTallies& tallies);
-// The same, guided by `guides`, which has learnt from the first `done` runs. Where a generation ends it
-// has learnt all that later runs depend on: from there another hunt can go on, with the guides.
-// REQUIRES: options.guided; `done` is a multiple of Guide::kGeneration.
-absl::Status RunGuidedHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                           const HuntStep& go_on, HuntTallies& tallies, Guides& guides);
+
+// Runs the entries of options.entries, which learnt.corpus takes in. If `is_begin`, the hunt begins with
+// them: guides learn from them, and the shard's share of them is in the tallies, as findings alone.
+// kInternal: one failed to run.
+// REQUIRES: there is a corpus, and kinds are counted.
+absl::Status RunEntries(const HuntOptions& options, int threads, bool is_begin,
+                        HuntTallies& tallies, Learnt& learnt);
 
 // What a run of the hunt comes to.
 RunDigest DigestOfRun(const HuntOptions& options, const RunName& name);

@@ -8,7 +8,6 @@
 #include <utility>
 #include <variant>
 
-#include "sim/judge/waypoints.h"
 #include "sim/world/mix.h"
 
 namespace whorl::sim {
@@ -21,10 +20,38 @@ constexpr int kWidestBucket = 4;    // four leases and more
 // Facts of StateBits: paused, believes, at work, owns the newest version.
 constexpr uint32_t kOfOthers = 0b0010000111;
 
-// Whether the observation may change what the ledger knows.
+// What of the ledger an observation may change.
+enum class Change : uint8_t { kNothing, kOneProcess, kAll };
+
 template <typename Observed>
-constexpr bool kChangesLedger =
-    requires(Ledger& ledger, const Observed& x, const CheckerSetup& setup) { ledger.On(x, setup); };
+constexpr Change ChangeBy() {
+  if constexpr (!requires(Ledger& ledger, const Observed& x, const CheckerSetup& setup) {
+                  ledger.On(x, setup);
+                }) {
+    return Change::kNothing;
+  } else if constexpr (requires(const Observed& x) { x.process; }) {
+    return Change::kOneProcess;
+  } else {
+    return Change::kAll;
+  }
+}
+
+// By ObservedEvent::index().
+template <size_t... I>
+constexpr std::array<Change, sizeof...(I)> ChangesOf(std::index_sequence<I...> /*places*/) {
+  return {ChangeBy<std::variant_alternative_t<I, ObservedEvent>>()...};
+}
+constexpr auto kChanges = ChangesOf(std::make_index_sequence<std::variant_size_v<ObservedEvent>>());
+
+// REQUIRES: ChangeBy says one process.
+int16_t NodeOf(const ObservedEvent& what) {
+  return std::visit(
+      [](const auto& x) {
+        if constexpr (requires { x.process; }) return x.process.node;
+        return int16_t{-1};
+      },
+      what);
+}
 
 }  // namespace
 
@@ -37,7 +64,8 @@ uint8_t SlackBucket(Duration slack, Duration lease) {
   return static_cast<uint8_t>(slack.ns < 0 ? 2 * kWidestBucket + 1 - bucket : bucket);
 }
 
-KindsOfRun::KindsOfRun(const Scenario& scenario) : locks_(scenario.locks.size()) {
+KindsOfRun::KindsOfRun(const Scenario& scenario)
+    : protocol_(FindProtocol(scenario.protocol)), locks_(scenario.locks.size()) {
   for (const FaultSpec& fault : scenario.faults) faults_.push_back(fault.kind());
   for (size_t node = 0; node < scenario.nodes.size(); ++node) {
     for (const uint16_t lock : scenario.nodes[node].locks) {
@@ -47,22 +75,21 @@ KindsOfRun::KindsOfRun(const Scenario& scenario) : locks_(scenario.locks.size())
 }
 
 void KindsOfRun::Hear(const Observation& observation, const RunJudge& judge) {
-  std::visit(
-      [&](const auto& x) {
-        using Observed = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<Observed, FaultBegan>) in_force_.push_back(x.fault);
-        if constexpr (std::is_same_v<Observed, FaultEnded>) std::erase(in_force_, x.fault);
-        if constexpr (kChangesLedger<Observed>) Refresh(judge, observation.at);
-      },
-      observation.what);
-  if (const std::optional<ReachedPhase> reached = PhaseReachedBy(observation.what)) {
+  const ObservedEvent& what = observation.what;
+  if (const auto* began = std::get_if<FaultBegan>(&what)) in_force_.push_back(began->fault);
+  if (const auto* ended = std::get_if<FaultEnded>(&what)) std::erase(in_force_, ended->fault);
+  const Change change = kChanges[what.index()];
+  if (change != Change::kNothing) {
+    Refresh(judge, change == Change::kOneProcess ? NodeOf(what) : kAllNodes, observation.at);
+  }
+  if (const auto reached = PhaseReachedBy(what, *protocol_)) {
     // An operator's transactions are steps of nobody.
-    if (reached->process.node >= 0) Note(*reached, judge, observation.at);
+    if (reached->call.process.node >= 0) Note(*reached, judge, observation.at);
   }
 }
 
-// Takes in what has changed in the ledger.
-void KindsOfRun::Refresh(const RunJudge& judge, Instant at) {
+// Takes in what has changed in the ledger, of a node or of all.
+void KindsOfRun::Refresh(const RunJudge& judge, int16_t node, Instant at) {
   const Ledger& ledger = judge.ledger();
   for (size_t i = 0; i < locks_.size(); ++i) {
     const auto lock = static_cast<uint16_t>(i);
@@ -73,6 +100,7 @@ void KindsOfRun::Refresh(const RunJudge& judge, Instant at) {
     its.has_believer = ledger.BelieverCount(lock) > 0;
     its.has_holder = ledger.AnsweredCount(lock) > 0;
     its.is_stale = true;
+    for (OfNode& other : its.nodes) other.is_stale |= node == kAllNodes || node == other.node;
   }
 }
 
@@ -85,11 +113,13 @@ void KindsOfRun::Approach(const RunJudge& judge, uint16_t lock, Instant at) {
   if (owner >= 0 && owner != its.owner) its.was_taken = its.lease_until.has_value();
   if (owner >= 0 && its.owner >= 0 && owner != its.owner && its.lease_until) {
     const Duration lease = judge.setup().Node(its.owner).lease;
-    Come(sim::Approach::kLease, judge, ToTimestamp(at) - *its.lease_until, lease,
-         ToInstant(*its.lease_until));
+    Come(sim::Approach::kLease, judge, at - *its.lease_until, lease, *its.lease_until);
   }
   its.owner = owner;
-  its.lease_until = newest && !newest->released ? newest->lease_until : std::nullopt;
+  its.lease_until.reset();
+  if (newest && newest->lease_until && !newest->released) {
+    its.lease_until = ToInstant(*newest->lease_until);
+  }
   if (ledger.BelieverCount(lock) > 0) {
     const int16_t believer = ledger.Believers(lock, judge.setup()).front().node;
     if (its.was_taken && !its.has_believer && its.last_believer >= 0 &&
@@ -110,7 +140,7 @@ void KindsOfRun::Approach(const RunJudge& judge, uint16_t lock, Instant at) {
 // So much was left of the whole.
 void KindsOfRun::Come(sim::Approach approach, const RunJudge& judge, Duration left, Duration whole,
                       Instant at) {
-  static constexpr std::array<Invariant, kApproaches> kInvariants = {
+  static constexpr std::array<Invariant, 3> kInvariants = {
       Invariant::kLeaseRespected, Invariant::kSingleLeaderBelief, Invariant::kNoWedge};
   const auto place = static_cast<size_t>(approach);
   if (judge.setup().promises[static_cast<size_t>(kInvariants[place])] != Promise::kPromised) return;
@@ -122,8 +152,10 @@ void KindsOfRun::Come(sim::Approach approach, const RunJudge& judge, Duration le
 void KindsOfRun::ReadStates(const RunJudge& judge, uint16_t lock) {
   OfLock& its = locks_[lock];
   its.is_stale = false;
-  for (OfNode& node : its.nodes)
+  for (OfNode& node : its.nodes) {
+    if (!std::exchange(node.is_stale, false)) continue;
     node.state = judge.ledger().StateBits(node.node, lock, judge.setup());
+  }
   // What is true of any other node, a bit for each fact. How many nodes there are is no part of it.
   for (OfNode& node : its.nodes) {
     node.others = 0;
@@ -134,14 +166,11 @@ void KindsOfRun::ReadStates(const RunJudge& judge, uint16_t lock) {
 }
 
 void KindsOfRun::Note(const ReachedPhase& reached, const RunJudge& judge, Instant at) {
-  OfLock& its = locks_[reached.lock];
-  if (its.is_stale) ReadStates(judge, reached.lock);
-  const auto node = std::ranges::find(its.nodes, reached.process.node, &OfNode::node);
-  const Duration lease = judge.setup().Node(reached.process.node).lease;
-  const std::optional<Version>& newest = judge.ledger().Newest(reached.lock);
-  const bool is_leased = newest && newest->lease_until && !newest->released;
-  const uint64_t of_lease =
-      is_leased ? SlackBucket(*newest->lease_until - ToTimestamp(at), lease) : kNoSlack;
+  OfLock& its = locks_[reached.call.lock];
+  if (its.is_stale) ReadStates(judge, reached.call.lock);
+  const auto node = std::ranges::find(its.nodes, reached.call.process.node, &OfNode::node);
+  const Duration lease = judge.setup().Node(reached.call.process.node).lease;
+  const uint64_t of_lease = its.lease_until ? SlackBucket(*its.lease_until - at, lease) : kNoSlack;
   const uint64_t of_belief = its.has_believer ? 0 : SlackBucket(at - its.last_belief, lease);
   const uint64_t of_holder = its.has_holder ? 0 : SlackBucket(at - its.last_holder, lease);
   const uint64_t fault =
@@ -156,11 +185,13 @@ void KindsOfRun::Note(const ReachedPhase& reached, const RunJudge& judge, Instan
   // In powers of two of a thousandth of the lease.
   const auto took = static_cast<uint64_t>((at - node->sent).ns) /
                     static_cast<uint64_t>(std::max<int64_t>(lease.ns / 1024, 1));
-  const uint64_t cell = Combine(reached.step.key(),
-                                static_cast<uint64_t>(reached.phase) | uint64_t{reached.told} << 8 |
-                                    static_cast<uint64_t>(std::bit_width(took)) << 16 |
-                                    uint64_t{node->state & kOfOthers} << 24);
-  seen_.push_back({.kind = kind, .at = at, .cell = cell & kKindBits});
+  const uint64_t moment = static_cast<uint64_t>(reached.phase) | uint64_t{reached.told} << 8 |
+                          uint64_t{node->state & kOfOthers} << 24;
+  const uint64_t cell = moment | static_cast<uint64_t>(std::bit_width(took)) << 16;
+  seen_.push_back({.kind = kind,
+                   .at = at,
+                   .cell = Combine(reached.step.key(), cell) & kKindBits,
+                   .moment = Combine(reached.step.key(), moment) & kKindBits});
 }
 
 std::vector<KindSeen> KindsOfRun::Take() {

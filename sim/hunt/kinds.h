@@ -21,13 +21,14 @@
 #include <span>
 #include <vector>
 
+#include "protocol/protocols.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/time.h"
 #include "sim/judge/run.h"
 #include "sim/judge/run_judge.h"
-#include "sim/judge/waypoints.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/reached_phase.h"
 
 namespace whorl::sim {
 
@@ -39,23 +40,28 @@ uint8_t SlackBucket(Duration slack, Duration lease);
 struct KindSeen {
   uint64_t kind = 0;  // less than 2^48, so that it is exact in JSON
   Instant at;
-  uint64_t cell =
-      0;  // what a guide tells apart (guide.h): a function of less than the kind, less than 2^48
-  WHORL_FIELDS(KindSeen, kind, at, cell);
+  // What a guide tells apart (guide.h), and what a corpus keeps a run of each (corpus.h): functions of less
+  // than the kind, less than 2^48.
+  uint64_t cell = 0;
+  uint64_t moment = 0;
+  WHORL_FIELDS(KindSeen, kind, at, cell, moment);
 };
 
-// What a run can come close to. Only what its protocol promises counts.
+// What a run can come close to. Of violations, only those of what its protocol promises count.
 enum class Approach : uint8_t {
   kLease,   // lease_respected: from the end of a lease until the next owner's commit
   kBelief,  // single_leader_belief: from the end of a belief until the next one of another process
   kWedge,   // no_wedge: what is left of the bound, when nobody has held the lock for long
+  kReach,   // the hunt's waypoints: how many of them are left
 };
-inline constexpr size_t kApproaches = 3;
+inline constexpr size_t kApproaches = 4;
 
 // How close the run came, and when.
 struct Nearest {
-  int64_t distance = 0;  // in 1/1024 of the lease, or of the bound; negative: violated
-  Instant at;            // when the belief or the lease ended, or nobody held the lock any more
+  // In 1/1024 of the lease, or of the bound; negative: violated. Of waypoints, how many.
+  int64_t distance = 0;
+  // When the belief or the lease ended, nobody held the lock any more, or the last waypoint was reached.
+  Instant at;
   WHORL_FIELDS(Nearest, distance, at);
 };
 using NearestOfRun = std::array<std::optional<Nearest>, kApproaches>;
@@ -73,6 +79,7 @@ class KindsOfRun final : public JudgedSink {
  private:
   struct OfNode {
     int16_t node = 0;
+    bool is_stale = true;
     uint32_t state = 0;   // Ledger::StateBits
     uint32_t others = 0;  // what is true of any other node
     Instant sent;         // when its last call was sent
@@ -84,19 +91,22 @@ class KindsOfRun final : public JudgedSink {
     bool has_holder = false;  // somebody would be answered "has lock"
     Instant last_belief;      // when there was a believer last; at first, the run's start
     Instant last_holder;
-    int16_t last_believer = -1;            // its node
-    bool was_taken = false;                // by its owner from another one, who had not released it
-    int16_t owner = -1;                    // of the newest version
-    std::optional<Timestamp> lease_until;  // of that, unless it was released
+    int16_t last_believer = -1;          // its node
+    bool was_taken = false;              // by its owner from another one, who had not released it
+    int16_t owner = -1;                  // of the newest version
+    std::optional<Instant> lease_until;  // of that, unless it was released
   };
 
-  void Refresh(const RunJudge& judge, Instant at);
+  static constexpr int16_t kAllNodes = -1;
+
+  void Refresh(const RunJudge& judge, int16_t node, Instant at);
   void Approach(const RunJudge& judge, uint16_t lock, Instant at);
   void Come(sim::Approach approach, const RunJudge& judge, Duration left, Duration whole,
             Instant at);
   void ReadStates(const RunJudge& judge, uint16_t lock);
   void Note(const ReachedPhase& reached, const RunJudge& judge, Instant at);
 
+  const ProtocolInfo* protocol_;
   std::vector<FaultKind> faults_;   // of the scenario, by index
   std::vector<uint32_t> in_force_;  // in the order in which they began
   std::vector<OfLock> locks_;

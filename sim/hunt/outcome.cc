@@ -1,8 +1,11 @@
 #include "sim/hunt/outcome.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include "protocol/spanner/fingerprint.h"
 #include "sim/hunt/variation.h"
 #include "sim/judge/run.h"
 #include "sim/world/mix.h"
@@ -34,7 +37,9 @@ const ProtocolInfo& ProtocolOfRun(const HuntOptions& options, uint64_t run) {
   return *FindProtocol(options.protocols[drawn]);
 }
 
-Scenario WorldOfRun(const HuntOptions& options, uint64_t run) {
+namespace {
+
+Scenario DrawnWorld(const HuntOptions& options, uint64_t run) {
   const uint64_t seed = Bits(options, Purpose::kWorld, run);
   if (options.from) return VariationOf(*options.from, options.world, run, seed);
   const ProtocolInfo& protocol = ProtocolOfRun(options, run);
@@ -51,7 +56,24 @@ Scenario WorldOfRun(const HuntOptions& options, uint64_t run) {
   return world;
 }
 
+// REQUIRES: the hunt has the entry.
+Scenario WorldOfEntry(const HuntOptions& options, const RunName& name) {
+  Scenario world = *options.entries.worlds.at(name.entry);
+  world.expect.reach = options.reach;
+  for (const BranchSpec& branch : name.branches) world = BranchOf(options.world, world, branch);
+  return world;
+}
+
+}  // namespace
+
+Scenario WorldOfRun(const HuntOptions& options, uint64_t run) {
+  Scenario world = DrawnWorld(options, run);
+  world.expect.reach = options.reach;
+  return world;
+}
+
 Scenario WorldOf(const HuntOptions& options, const RunName& name) {
+  if (!name.entry.empty()) return WorldOfEntry(options, name);
   Scenario world = WorldOfRun(options, name.run);
   for (const BranchSpec& branch : name.branches) world = BranchOf(options.world, world, branch);
   return world;
@@ -62,17 +84,18 @@ uint64_t BitsOfPlace(const HuntOptions& options, uint64_t run) {
 }
 
 RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, ObservationSink* sink) {
-  return OutcomeOf(options, run, WorldOfRun(options, run), sink);
+  return OutcomeOf(options, {.run = run}, WorldOfRun(options, run), sink);
 }
 
-RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& world,
+RunOutcome OutcomeOf(const HuntOptions& options, const RunName& name, const Scenario& world,
                      ObservationSink* sink) {
-  KindsOfRun kinds(world);
-  WatchedRun watched = RunWatched(world, sink, &kinds);
+  std::optional<KindsOfRun> kinds;
+  if (options.counts_kinds) kinds.emplace(world);
+  WatchedRun watched = RunWatched(world, sink, kinds ? &*kinds : nullptr);
   RunOutcome outcome;
   outcome.protocol = world.protocol;
   outcome.digest.hash = watched.result.hash;
-  outcome.digest.name.run = run;
+  outcome.digest.name = name;
   outcome.size = SizeOf(world);
   outcome.metrics = watched.result.checks.metrics;
   for (size_t i = 0; i < world.faults.size(); ++i) {
@@ -88,9 +111,17 @@ RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& w
     outcome.held[place] = invariant.verdict == Verdict::kHolds;
     outcome.unknown[place] = invariant.verdict == Verdict::kUnknown;
   }
-  outcome.kinds = kinds.Take();
-  outcome.nearest = kinds.nearest();
-  outcome.is_checked = IsCheckedTwice(options, run);
+  if (kinds) {
+    outcome.kinds = kinds->Take();
+    outcome.nearest = kinds->nearest();
+  }
+  outcome.reached = watched.result.reached;
+  if (!options.reach.empty()) {
+    outcome.nearest[static_cast<size_t>(Approach::kReach)] = {
+        .distance = static_cast<int64_t>(options.reach.size() - outcome.reached),
+        .at = watched.result.reached_at};
+  }
+  outcome.is_checked = IsCheckedTwice(options, name.Number());
   if (outcome.is_checked) {
     outcome.differs = !(RunScenario(world, world.seed, nullptr) == watched.result);
   }
@@ -99,13 +130,61 @@ RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& w
   return outcome;
 }
 
+std::vector<Shown> ThingsShownBy(const RunOutcome& outcome) {
+  enum class Thing : uint64_t { kMoment, kWord, kViolation, kWaypoint, kApproach };
+  Fingerprint protocol;
+  protocol.Add(outcome.protocol);
+  std::vector<Shown> shown;
+  const auto add = [&](Thing thing, uint64_t which, int64_t distance = 0) {
+    const uint64_t what = Combine(protocol.value(), static_cast<uint64_t>(thing));
+    shown.push_back({.what = Combine(what, which), .distance = distance});
+  };
+  std::set<uint64_t> moments;
+  for (const KindSeen& seen : outcome.kinds) moments.insert(seen.moment);
+  for (const uint64_t moment : moments) add(Thing::kMoment, moment);
+  for (size_t i = 0; i < kCountOf<Sometimes>; ++i) {
+    if (outcome.metrics.met[i] > 0) add(Thing::kWord, i);
+  }
+  for (const Breakage& breakage : outcome.breakages) {
+    Fingerprint kind;
+    kind.AddWord(static_cast<uint64_t>(breakage.kind.invariant));
+    kind.Add(breakage.kind.where);
+    add(Thing::kViolation, kind.value());
+  }
+  for (uint32_t i = 0; i < outcome.reached; ++i) add(Thing::kWaypoint, i);
+  for (size_t i = 0; i < kApproaches; ++i) {
+    const std::optional<Nearest>& nearest = outcome.nearest[i];
+    // What is violated is shown already.
+    if (nearest && nearest->distance >= 0) add(Thing::kApproach, i, nearest->distance);
+  }
+  return shown;
+}
+
+void AddFindings(const HuntOptions& options, uint64_t run, const RunOutcome& outcome,
+                 HuntTally& tally) {
+  for (const Breakage& breakage : outcome.breakages) {
+    if (!options.Wants(breakage.kind.invariant, breakage.promised)) continue;
+    tally.findings[breakage.kind].Add({.runs = 1,
+                                       .run = run,
+                                       .name = outcome.digest.name,
+                                       .promised = breakage.promised,
+                                       .size = outcome.size,
+                                       .at = breakage.at,
+                                       .shrunk = {}});
+  }
+}
+
 void AddRun(const HuntOptions& options, uint64_t run, const RunOutcome& outcome, HuntTally& tally) {
   ++tally.runs;
   tally.hash += Combine(Mix(run), outcome.digest.hash);
   tally.checked += outcome.is_checked ? 1 : 0;
   if (outcome.differs) tally.differing.push_back(run);
-  for (size_t i = 0; i < kCountOf<Sometimes>; ++i)
-    tally.met[i] += outcome.metrics.met[i] > 0 ? 1 : 0;
+  const RunName& name = outcome.digest.name;
+  for (size_t i = 0; i < kCountOf<Sometimes>; ++i) {
+    if (outcome.metrics.met[i] > 0) tally.met[i].Add(name);
+  }
+  tally.reached.resize(options.reach.size());
+  for (uint32_t i = 0; i < outcome.reached; ++i) tally.reached[i].Add(name);
   for (size_t i = 0; i < kFaultKindCount; ++i) tally.struck[i] += outcome.struck[i] ? 1 : 0;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
     tally.held[i] += outcome.held[i] ? 1 : 0;
@@ -118,15 +197,8 @@ void AddRun(const HuntOptions& options, uint64_t run, const RunOutcome& outcome,
   tally.unknown_outcomes.Add(outcome.metrics[Sometimes::kUnknownOutcome]);
   for (const Breakage& breakage : outcome.breakages) {
     ++tally.violated[static_cast<size_t>(breakage.kind.invariant)];
-    if (!options.Wants(breakage.kind.invariant, breakage.promised)) continue;
-    tally.findings[breakage.kind].Add({.runs = 1,
-                                       .run = run,
-                                       .name = outcome.digest.name,
-                                       .promised = breakage.promised,
-                                       .size = outcome.size,
-                                       .at = breakage.at,
-                                       .shrunk = {}});
   }
+  AddFindings(options, run, outcome, tally);
 }
 
 }  // namespace whorl::sim

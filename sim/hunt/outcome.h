@@ -26,19 +26,26 @@ struct RunOutcome {
   std::vector<Breakage> breakages;
   std::vector<KindSeen> kinds;
   NearestOfRun nearest;
+  uint32_t reached = 0;  // waypoints
   bool is_checked = false;
   bool differs = false;
 };
 
 // `sink` hears the run, too; it may be null.
 RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, ObservationSink* sink);
-// `world` is that of the run, whose digest has the number alone for its name.
-RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, const Scenario& world,
+// `world` is that of the run.
+RunOutcome OutcomeOf(const HuntOptions& options, const RunName& name, const Scenario& world,
                      ObservationSink* sink);
+
+// What of it a corpus may keep.
+std::vector<Shown> ThingsShownBy(const RunOutcome& outcome);
 
 // What decides from where run number `run` branches.
 uint64_t BitsOfPlace(const HuntOptions& options, uint64_t run);
 
+// Adds what it broke to the findings of its protocol.
+void AddFindings(const HuntOptions& options, uint64_t run, const RunOutcome& outcome,
+                 HuntTally& tally);
 // Adds the run to the tally of its protocol.
 void AddRun(const HuntOptions& options, uint64_t run, const RunOutcome& outcome, HuntTally& tally);
 

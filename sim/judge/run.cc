@@ -24,7 +24,7 @@ class JudgingSink final : public ObservationSink {
   }
 
   CheckReport Finish(Instant end) { return judge_.Finish(end); }
-  uint32_t reached() const { return waypoints_.reached(); }
+  const WaypointsOfRun& waypoints() const { return waypoints_; }
 
  private:
   RunJudge judge_;
@@ -59,7 +59,8 @@ class Run {
             .unfired_faults = driver_.UnfiredFaults(),
             .failed_entry = driver_.failed_entry(),
             .schedule_problem = driver_.schedule_problem(),
-            .reached = judge_.reached()};
+            .reached = judge_.waypoints().reached(),
+            .reached_at = judge_.waypoints().reached_at()};
   }
 
  private:

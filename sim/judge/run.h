@@ -31,8 +31,9 @@ struct RunResult {
   std::optional<uint32_t> failed_entry;
   std::string schedule_problem;
   uint32_t reached = 0;  // how many of the scenario's waypoints, in their order
+  Instant reached_at;    // when the last of these was
   WHORL_FIELDS(RunResult, seed, hash, events, observations, simulated, checks, unfired_faults,
-               failed_entry, schedule_problem, reached);
+               failed_entry, schedule_problem, reached, reached_at);
 };
 
 // Hears each observation after it was judged, with what the judge knows by then.

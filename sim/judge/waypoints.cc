@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <variant>
 
+#include "sim/world/reached_phase.h"
+
 namespace whorl::sim {
 namespace {
-
-ReachedPhase OfCall(const CallName& call, StepName step, Phase phase, uint8_t told = 0) {
-  return {call.process, call.lock, step, phase, told};
-}
 
 // What becomes of a process, and of which node.
 std::optional<std::pair<ProcessEvent, int16_t>> ProcessEventOf(const ObservedEvent& what) {
@@ -32,33 +30,6 @@ std::optional<std::pair<ProcessEvent, int16_t>> ProcessEventOf(const ObservedEve
 
 }  // namespace
 
-std::optional<ReachedPhase> PhaseReachedBy(const ObservedEvent& what) {
-  if (const auto* sent = std::get_if<CallSent>(&what)) {
-    return OfCall(sent->call, sent->step, Phase::kSent);
-  }
-  if (const auto* served = std::get_if<CallServed>(&what)) {
-    return OfCall(served->call, served->step, Phase::kServed, static_cast<uint8_t>(served->code));
-  }
-  if (const auto* committed = std::get_if<TransactionCommitted>(&what)) {
-    return OfCall(committed->call, committed->step, Phase::kCommitted);
-  }
-  if (const auto* ended = std::get_if<CallEnded>(&what)) {
-    return OfCall(ended->call, ended->step, Phase::kReplied, static_cast<uint8_t>(ended->code));
-  }
-  if (const auto* finished = std::get_if<TransactionFinished>(&what)) {
-    return ReachedPhase{finished->process, finished->lock, finished->step, Phase::kEnded,
-                        static_cast<uint8_t>(finished->outcome)};
-  }
-  if (const auto* sent = std::get_if<WriteSent>(&what)) {
-    return ReachedPhase{sent->process, sent->lock, steps::kWrite, Phase::kSent, 0};
-  }
-  if (const auto* arrived = std::get_if<WriteArrived>(&what)) {
-    return ReachedPhase{arrived->process, arrived->lock, steps::kWrite, Phase::kServed,
-                        static_cast<uint8_t>(arrived->accepted ? 1 : 0)};
-  }
-  return std::nullopt;
-}
-
 void WaypointsOfRun::Hear(const Observation& observation, const Ledger& ledger) {
   for (size_t lock = 0; lock < owners_.size(); ++lock) {
     const int16_t owner = ledger.OwnerOf(static_cast<uint16_t>(lock)).node;
@@ -66,7 +37,10 @@ void WaypointsOfRun::Hear(const Observation& observation, const Ledger& ledger) 
     if (owner < 0 || owner == owners.newest) continue;
     owners = {.newest = owner, .before = owners.newest};
   }
-  if (reached_ < waypoints_.size() && IsAt(waypoints_[reached_], observation.what)) ++reached_;
+  if (reached_ < waypoints_.size() && IsAt(waypoints_[reached_], observation.what)) {
+    ++reached_;
+    reached_at_ = observation.at;
+  }
 }
 
 bool WaypointsOfRun::IsAt(const Waypoint& waypoint, const ObservedEvent& what) const {
@@ -74,10 +48,19 @@ bool WaypointsOfRun::IsAt(const Waypoint& waypoint, const ObservedEvent& what) c
     const auto event = ProcessEventOf(what);
     return event && event->first == *wanted && Is(waypoint.node, event->second, std::nullopt);
   }
-  const auto reached = PhaseReachedBy(what);
+  const auto reached = PhaseReachedBy(what, *protocol_);
   const auto& [step, phase] = std::get<StepPhase>(waypoint.what);
-  return reached && reached->step == step && reached->phase == phase &&
-         Is(waypoint.node, reached->process.node, reached->lock);
+  return reached && reached->Is(step, phase) &&
+         Is(waypoint.node, reached->call.process.node, reached->call.lock);
+}
+
+int16_t WaypointsOfRun::NodeOf(const Waypoint& waypoint) const {
+  if (waypoint.node >= 0 || waypoint.node == Waypoint::kAnyNode) return waypoint.node;
+  for (const Owners& owners : owners_) {
+    const int16_t node = waypoint.node == Waypoint::kLeader ? owners.newest : owners.before;
+    if (node >= 0) return node;
+  }
+  return -1;
 }
 
 // Whether it is the node that is wanted; a leader of any lock, if none is given.

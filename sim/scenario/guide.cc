@@ -113,7 +113,8 @@ Each of `reach` is a text: who, and what. What is a step of the protocol and a p
 (`takeover_insert replied`), or what becomes of a process: `started`, `stopped`, `crashed`, `paused` or
 `resumed`. Who stands before it, or nobody for any process: the name of a node, `leader` for the node
 that owns the lock's newest version, `old leader` for the one that owned it before. A run has reached a
-waypoint when that happens after the waypoint before it. One that is not reached fails the scenario.
+waypoint when that happens after the waypoint before it; `replied` is reached with `ended`. One that is
+not reached fails the scenario.
 )";
 
 constexpr std::string_view kExpectText = R"(

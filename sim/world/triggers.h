@@ -24,14 +24,6 @@ class Triggers {
     CallName call;  // the call that reached the phase; for a write, only its process and lock
   };
 
-  struct Reached {
-    CallName call;
-    StepName step;
-    Phase phase = Phase::kSent;
-  };
-  // The phase that the observation shows to be reached, but for `replied`, which comes before any.
-  static std::optional<Reached> ReachedBy(const ObservedEvent& what, const ProtocolInfo& protocol);
-
   explicit Triggers(const Scenario& scenario);
 
   // Whether any trigger still waits for phase `replied` of the step at this node.

@@ -225,6 +225,7 @@ TEST_F(CliHuntTest, AGuidedHuntDependsOnNeitherJobsNorInterruptions) {
       "part.hunt");
   std::string text = ReadText(folder_ / "part.hunt");
   const std::string asked = R"("runs":320,"shards")";
+  ASSERT_THAT(text, HasSubstr(asked));
   for (size_t at = text.find(asked); at != std::string::npos; at = text.find(asked)) {
     text.replace(at, asked.size(), R"("runs":400,"shards")");
   }
@@ -304,6 +305,33 @@ TEST_F(CliHuntTest, ACheckpointOfAnotherHuntIsRefused) {
     ExpectUsageError(std::string("hunt --checkpoint x ") + option, "--checkpoint does not go with");
   }
   ExpectUsageError("hunt --checkpoint .", "is not a regular file");
+}
+
+// A disk that is full in the middle: it is told once, the hunt goes on to its report, what was saved before
+// stays, and the same command goes on from there when there is room.
+TEST_F(CliHuntTest, OnAFullDiskACheckpointStaysAsItWas) {
+  const std::string whole = Small("--json").out;
+  Whorl("hunt --protocol spindle_v2 --duration 40s --runs 20 --seed 4 --checkpoint part.hunt");
+  std::string text = ReadText(folder_ / "part.hunt");
+  const std::string asked = R"("runs":20,"shards")";
+  for (size_t at = text.find(asked); at != std::string::npos; at = text.find(asked)) {
+    text.replace(at, asked.size(), R"("runs":60,"shards")");
+  }
+  Write("part.hunt", text);
+  const std::string hunt = "\"$W\" " + std::string(kSmall) + "--json --checkpoint part.hunt";
+  const Ended at_once = Shell("trap '' XFSZ; ulimit -f 1; " + hunt);
+  EXPECT_EQ(at_once.code, 3);  // before any run
+  EXPECT_THAT(at_once.err, HasSubstr("part.hunt: cannot be written: "));
+  EXPECT_EQ(ReadText(folder_ / "part.hunt"), text);
+  // What it has fits; what it comes to does not.
+  const std::string blocks = std::to_string(text.size() / 512 + 2);
+  const Ended later = Shell("(trap '' XFSZ; ulimit -f " + blocks + "; " + hunt + ") | cat");
+  EXPECT_EQ(later.out, whole);
+  EXPECT_THAT(later.err, HasSubstr("part.hunt: cannot be written: "));
+  EXPECT_THAT(Files("."), Not(testing::Contains(HasSubstr("tmp"))));
+  const std::string kept = ReadText(folder_ / "part.hunt");
+  EXPECT_EQ(kept, text);
+  EXPECT_EQ(Shell(hunt).out, whole);
 }
 
 TEST_F(CliHuntTest, MergingRefusesWhatIsNoPartOfTheSameHunt) {

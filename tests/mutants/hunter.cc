@@ -70,6 +70,7 @@ HuntOptions OptionsOf(const Request& request, uint64_t seed) {
   options.invariant = request.invariant;
   options.promised_only = true;
   options.guided = request.guided;
+  options.counts_kinds = request.guided;
   return options;
 }
 

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <variant>
@@ -14,6 +17,7 @@
 #include "sim/hunt/branch.h"
 #include "sim/report/breakage.h"
 #include "sim/scenario/assumptions.h"
+#include "sim/scenario/waypoints.h"
 #include "sim/world/driver.h"
 #include "tests/sim/hunt/hunt_testing.h"
 
@@ -119,7 +123,7 @@ TEST(GuidedHunt, IsAMixtureOfPlainRunsOrderedOnesAndBranches) {
   uint64_t same = 0;
   for (size_t i = 0; i < kRuns; ++i) {
     if (!guided[i].name.branches.empty()) {
-      EXPECT_TRUE(Guide::Branches(i));
+      EXPECT_TRUE(Guide::Branches(i, false));
       ++branches;
     } else if (guided[i] == plain[i]) {
       ++same;
@@ -154,12 +158,12 @@ TEST(GuidedHunt, GoesOnFromWhatItsGuidesRemember) {
   const auto step = [](uint64_t, const RunDigest&, const HuntTallies&) { return BatchStep::kGoOn; };
   const HuntOptions options = Guided("fenced_lease", 4);
   HuntTallies whole;
-  Guides all;
-  ASSERT_TRUE(RunGuidedHunt(options, 0, kRuns, 1, step, whole, all).ok());
+  Learnt all;
+  ASSERT_TRUE(RunHunt(options, 0, kRuns, 1, step, whole, all).ok());
   HuntTallies parts;
-  Guides guides;
-  ASSERT_TRUE(RunGuidedHunt(options, 0, 384, 1, step, parts, guides).ok());
-  for (auto& [protocol, guide] : guides) {
+  Learnt learnt;
+  ASSERT_TRUE(RunHunt(options, 0, 384, 1, step, parts, learnt).ok());
+  for (auto& [protocol, guide] : learnt.guides) {
     for (auto& [number, cell] : guide.cells) {
       for (Moment& moment : cell.moments) moment.world = nullptr;
     }
@@ -167,9 +171,9 @@ TEST(GuidedHunt, GoesOnFromWhatItsGuidesRemember) {
       for (Moment& moment : moments) moment.world = nullptr;
     }
   }
-  ASSERT_TRUE(RunGuidedHunt(options, 384, kRuns, 1, step, parts, guides).ok());
+  ASSERT_TRUE(RunHunt(options, 384, kRuns, 1, step, parts, learnt).ok());
   EXPECT_TRUE(parts == whole);
-  EXPECT_TRUE(guides == all);
+  EXPECT_TRUE(learnt.guides == all.guides);
 }
 
 // A branch is one line: its name gives the world, and so the run, to anybody.
@@ -194,8 +198,8 @@ TEST(Guide, RemembersABoundedNumberOfMoments) {
   const auto world = std::make_shared<const Scenario>();
   for (uint64_t run = 0; run < 30'000; ++run) {
     const NearestOfRun nearest = {Nearest{.distance = static_cast<int64_t>(run % 97), .at = {}}};
-    guide.Learn({.run = run, .branches = {}}, world, SeenIn(run), nearest);
-    guide.Learn({.run = run, .branches = {}}, world, SeenIn(1), nearest);
+    guide.Learn({.run = run}, world, SeenIn(run), nearest);
+    guide.Learn({.run = run}, world, SeenIn(1), nearest);
   }
   EXPECT_EQ(guide.cells.size(), Guide::kCellsMax);
   EXPECT_EQ(guide.cells.at(1).moments.size(), Guide::kMomentsOfCell);
@@ -207,9 +211,9 @@ TEST(Guide, RemembersABoundedNumberOfMoments) {
 TEST(Guide, LeavesRareCellsMoreOftenAndEachLessAndLess) {
   Guide guide;
   const auto world = std::make_shared<const Scenario>();
-  guide.Learn({.run = 1, .branches = {}}, world, SeenIn(1), {});
+  guide.Learn({.run = 1}, world, SeenIn(1), {});
   for (uint64_t run = 2; run < 11; ++run) {
-    guide.Learn({.run = run, .branches = {}}, world, SeenIn(2), {});
+    guide.Learn({.run = run}, world, SeenIn(2), {});
   }
   int rare = 0;
   int common = 0;
@@ -222,20 +226,97 @@ TEST(Guide, LeavesRareCellsMoreOftenAndEachLessAndLess) {
   EXPECT_GT(common, 0);
 }
 
-// A run that only came as close as many others before it would push those out that can come closer.
-TEST(Guide, RemembersTheRunsThatCameClosest) {
+// Runs that came to these distances from a violation, by their numbers.
+Guide Approached(const std::vector<int64_t>& distances, Approach approach) {
   Guide guide;
-  const auto world = std::make_shared<const Scenario>();
-  for (uint64_t run = 0; run < 40; ++run) {
-    const int64_t distance = run == 30 ? 2 : run == 31 ? -1 : 7;
-    guide.Learn({.run = run, .branches = {}}, world, {},
-                {std::nullopt, Nearest{.distance = distance, .at = {}}});
+  for (size_t run = 0; run < distances.size(); ++run) {
+    NearestOfRun came;
+    came[static_cast<size_t>(approach)] = Nearest{.distance = distances[run], .at = {}};
+    guide.Learn({.run = run}, std::make_shared<const Scenario>(), {}, came);
   }
-  const std::vector<Moment>& moments = guide.nearest[1];
-  ASSERT_EQ(moments.size(), Guide::kNearestMax);
-  EXPECT_EQ(moments[0].name.run, 30u);
-  EXPECT_EQ(moments[1].name.run, 0u);
-  EXPECT_TRUE(guide.nearest[0].empty());
+  return guide;
+}
+
+std::vector<uint64_t> RunsOf(const std::vector<Moment>& moments) {
+  std::vector<uint64_t> runs;
+  for (const Moment& moment : moments) runs.push_back(moment.name.run);
+  return runs;
+}
+
+// Those that can come closer are near already. What is violated is found, and no place to go on from.
+TEST(Guide, RemembersTheRunsThatCameClosestInTheirOrder) {
+  Guide guide = Approached({7, 3, -1, 9, 0, 3}, Approach::kBelief);
+  EXPECT_THAT(RunsOf(guide.Of(Approach::kBelief)), testing::ElementsAre(4, 1, 5, 0, 3));
+  EXPECT_TRUE(guide.Of(Approach::kLease).empty());
+}
+
+// A run that only came as close as many others before it would push those out that can come closer.
+TEST(Guide, ForgetsTheFurthestForACloserOneAndNoneForAnEqualOne) {
+  std::vector<int64_t> distances(Guide::kNearestMax, 7);
+  distances.back() = 8;
+  distances.push_back(8);
+  Guide guide = Approached(distances, Approach::kLease);
+  std::vector<uint64_t> first(Guide::kNearestMax);
+  for (size_t i = 0; i < first.size(); ++i) first[i] = i;
+  EXPECT_EQ(RunsOf(guide.Of(Approach::kLease)), first);
+  distances.push_back(2);
+  guide = Approached(distances, Approach::kLease);
+  first.pop_back();
+  first.insert(first.begin(), distances.size() - 1);
+  EXPECT_EQ(RunsOf(guide.Of(Approach::kLease)), first);
+}
+
+// --- waypoints ---------------------------------------------------------------------------------
+
+// A run that has come halfway is worth more than one that has not begun; one that has arrived is done.
+TEST(Guide, GoesOnFromTheRunsThatReachedTheMostWaypoints) {
+  Guide guide = Approached({2, 1, 2, 0, 1}, Approach::kReach);
+  EXPECT_THAT(RunsOf(guide.Of(Approach::kReach)), testing::ElementsAre(1, 4, 0, 2));
+  std::set<uint64_t> left;
+  for (uint64_t bits = 0; bits < 40; ++bits) {
+    if (const auto moment = guide.Leave(bits)) left.insert(moment->name.run);
+  }
+  EXPECT_THAT(left, testing::ElementsAre(1, 4));
+}
+
+// Rare in drawn worlds: of two takeovers by the one who was paused before, and its late write.
+HuntOptions WithWaypoints(bool guided) {
+  HuntOptions options = HuntOf("fenced_lease", 3);
+  options.guided = guided;
+  for (const char* text : {"leader paused", "take ended", "old leader resumed",
+                           "old leader crashed", "leader paused", "take ended"}) {
+    const auto waypoint = ParseWaypoint(text, {}, FindProtocol("fenced_lease"));
+    options.reach.push_back(std::get<Waypoint>(waypoint));
+  }
+  return options;
+}
+
+std::vector<int64_t> RunsThatReached(const HuntOptions& options, uint64_t count) {
+  std::vector<int64_t> runs;
+  const HuntTallies tallies = Hunted(options, count);
+  for (const RunsThat& reached : tallies.at("fenced_lease").reached) runs.push_back(reached.runs);
+  return runs;
+}
+
+TEST(GuidedHunt, ComesFurtherAlongWaypointsThanOneWithoutAGuide) {
+  const std::vector<int64_t> plain = RunsThatReached(WithWaypoints(false), 1'024);
+  const std::vector<int64_t> guided = RunsThatReached(WithWaypoints(true), 1'024);
+  ASSERT_EQ(plain.size(), 6u);
+  ASSERT_EQ(guided.size(), 6u);
+  EXPECT_TRUE(std::ranges::is_sorted(plain, std::greater{}));
+  EXPECT_GT(guided[3], 5 * (plain[3] + 1));
+}
+
+// The first run that reached one is named, and its world says so again.
+TEST(GuidedHunt, NamesTheFirstRunThatReachedEachWaypoint) {
+  const HuntOptions options = WithWaypoints(true);
+  const HuntTallies tallies = Hunted(options, 256);
+  const std::vector<RunsThat>& reached = tallies.at("fenced_lease").reached;
+  for (size_t i = 0; i < reached.size() && reached[i].runs > 0; ++i) {
+    const Scenario world = WorldOf(options, reached[i].first);
+    EXPECT_EQ(world.expect.reach, options.reach);
+    EXPECT_GT(RunWatched(world).result.reached, i) << NameText(reached[i].first);
+  }
 }
 
 }  // namespace

@@ -54,6 +54,19 @@ TEST(Waypoints, KnowTheLeaderAndTheOneBefore) {
   EXPECT_EQ(ReachedOf(R"(["old leader takeover_insert sent"])"), 0u);
 }
 
+// The words are those of `when`, and mean the same: else a waypoint is accepted that no run can reach.
+TEST(Waypoints, AreReachedWhereAFaultThatWaitsForThemStrikes) {
+  // A statement within another step ends with its own reply.
+  EXPECT_EQ(ReachedOf(R"(["heartbeat_delete sent", "heartbeat_delete ended"])"), 2u);
+  EXPECT_EQ(ReachedOf(R"(["b has_lock ended", "a has_lock replied"])"), 2u);
+  const auto local = ParseScenario(R"({
+    "version": 1, "about": "x", "protocol": "fenced_lease", "nodes": [ "a" ], "duration": "20s",
+    "expect": { "reach": [ "create sent", "beat served", "beat committed", "a has_lock ended" ] } })",
+                                   "x.json");
+  ASSERT_TRUE(local.ok()) << local.status().message();
+  EXPECT_EQ(RunScenario(*local, 1, nullptr).reached, 4u);
+}
+
 TEST(Waypoints, ThatCannotBeMeantAreRefusedWhereTheyStand) {
   EXPECT_THAT(ErrorOf(R"(["takeover_insrt replied"])"),
               HasSubstr("did you mean \"takeover_insert\"?"));
