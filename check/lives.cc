@@ -134,7 +134,7 @@ class Sweep {
     }
     state.is_known = true;
     KnownRow after = change.after;
-    FillIn(after, state.columns);
+    FillIn(after, state.columns, protocol_);
     if (change.kind == RowChangeKind::kDeleted) after.clear();
     const std::string owner = OwnerIn(after);
     if (!state.owner.empty() && state.owner != owner) {

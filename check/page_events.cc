@@ -194,9 +194,9 @@ class Collector {
   void On(const RowChange& change, Timestamp at) {
     KnownRow& row = rows_[change.lock];
     KnownRow before = change.before.empty() ? row : change.before;
-    FillIn(before, row);
+    FillIn(before, row, protocol_);
     KnownRow after = change.after;
-    FillIn(after, row);
+    FillIn(after, row, protocol_);
     if (change.kind == RowChangeKind::kDeleted) after.clear();
     PageEvent& event = Add(PageEventKind::kRowCommitted, at, "", change.lock);
     event.fields["commit"] = FormatRfc3339(change.commit);

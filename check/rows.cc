@@ -115,6 +115,11 @@ void Rows::TakeFrom(const KnownRow& columns, Row& row) const {
   if (row.token && (!row.greatest || *row.token > *row.greatest)) row.greatest = row.token;
 }
 
+bool Rows::IsOfAnother(const Row& row, const Token& token, const std::string& holder) {
+  return row.token && !holder.empty() && !row.owner.empty() && holder != row.owner &&
+         IsCut(token.ToValue(), row.token->ToValue());
+}
+
 bool Rows::Renews(const Row& row, const KnownRow& after) const {
   // Who renews a row of spindle v3 changes its token; of fenced_lease, names its attempt.
   return rules_.protocol != "spindle_v2" && OwnerIn(after) == row.owner;
@@ -205,7 +210,13 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
   const std::string owner = row.owner;
   const bool changes = owner != row.last_owner;
   token_monotonic_.Judged();
-  if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
+  if (row.greatest && changes && IsCut(token.ToValue(), row.greatest->ToValue())) {
+    token_monotonic_.Possible(change.commit, change.lock, std::nullopt, [&] {
+      return Cat(owner.empty() ? "an unknown process" : owner, " committed a token of lock ",
+                 change.lock, " in the second of ", FormatToken(token), ", in which it had had ",
+                 FormatToken(*row.greatest), "; the record shows whole seconds");
+    });
+  } else if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
     token_monotonic_.Violated(change.commit, change.lock, [&] {
       return Cat(owner.empty() ? "an unknown process" : owner, " committed the token ",
                  FormatToken(token), " of lock ", change.lock, ", which had already had ",
@@ -291,7 +302,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   }
 
   KnownRow after = change.after;
-  FillIn(after, row.columns);
+  FillIn(after, row.columns, protocol_);
   const whorl::Row whole = Whole(after);
   const bool held = sim::IsHeld(rules_, whole);
   if (!held) {
@@ -307,7 +318,8 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   const std::optional<Token> token =
       rules_.token_column ? Token::In(whole[*rules_.token_column]) : std::nullopt;
   // Without tokens a version lasts as long as the row names the same process.
-  const bool is_the_same = token ? token == row.token : OwnerIn(after) == row.owner;
+  const bool is_the_same = token ? token == row.token && !IsOfAnother(row, *token, OwnerIn(after))
+                                 : OwnerIn(after) == row.owner;
   if (row.held && is_the_same) {
     const std::optional<Timestamp> until = LeaseUntil(after, row.owner);
     const bool by_owner = writer ? writer->process == row.owner : Renews(row, after);

@@ -403,6 +403,30 @@ TEST(CheckTest, TimesThatAreCutToWholeSecondsAreThoseThatWereKnown) {
   EXPECT_EQ(Judge({lines[0], lines[2]}).metrics.gaps, 1);
 }
 
+// The token of the process that takes it is another one, though it looks the same.
+TEST(CheckTest, ATakeoverWithinTheSecondOfTheTokenIsNoRenewalThoughItsTokenIsCut) {
+  const std::string pending = R"({"heartbeat":"9999-12-31T23:59:59Z","token":)";
+  const std::string cut = R"(")" + Second("01") + R"(")";
+  const auto row = [&](const std::string& token, const std::string& who) {
+    return pending + token + R"(,"writer":")" + who + "\"}";
+  };
+  const std::string old = R"({"heartbeat":)" + cut + R"(,"token":)" + cut + R"(,"writer":")";
+  const std::vector<std::string> lines = {
+      Change("01.5", "INSERT", row(R"("9999-12-31T23:59:59Z")", "a"), "{}"),
+      Change("01.75", "UPDATE", row(cut, "b"), old + "a\"}"),
+      Change("02.5", "UPDATE", row(cut, "b"), old + "b\"}"),
+      Change("02.75", "UPDATE", row(cut, "c"),
+             R"({"heartbeat":")" + Second("02") + R"(","token":)" + cut + R"(,"writer":"b"})")};
+  const HistoryVerdict verdict = Judge(lines);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kViolated);
+  EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("b took lock job from a"));
+  // It may be the greater one of that second, or not.
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kPossible);
+  EXPECT_THAT(verdict[Invariant::kTokenMonotonic].text, HasSubstr("shows whole seconds"));
+  EXPECT_EQ(verdict.metrics.gaps, 0);
+  EXPECT_EQ(verdict.metrics.takeovers, 2);
+}
+
 // --- what a process said that it has ---------------------------------------------------------------
 
 std::string Answer(const std::string& id, const std::string& asked, const std::string& at) {
