@@ -176,7 +176,7 @@ class Collector {
         {PageEventKind::kCallServed, called.commit},
         {PageEventKind::kCallEnded, at}};
     for (const auto& [kind, when] : parts) {
-      PageEvent& event = Add(kind, when, called.process, called.lock);
+      PageEvent& event = Add(kind, when, called.Sender(), called.lock);
       event.number = number;
       event.is_sign = kind != PageEventKind::kCallServed;
       event.fields["commit"] = FormatRfc3339(called.commit);

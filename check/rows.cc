@@ -46,22 +46,33 @@ bool Agrees(const KnownRow& known, const KnownRow& before) {
 
 void Rows::Add(const Called& call) {
   if (!calls_.empty() && calls_.front().commit != call.commit) calls_.clear();
-  for (const Call& other : calls_) {
-    if (other.writer.process == call.process && other.lock == call.lock) return;
+  const Ownership::Writer writer = {.process = call.Sender(),
+                                    .sent = call.sent,
+                                    .received = call.received,
+                                    .step = call.step,
+                                    .is_by_its_clock = !call.IsOfAnother()};
+  const Costs::Call of_costs = {.process = call.Sender(),
+                                .lock = NameOfCosts(call.lock),
+                                .attempts = call.attempts,
+                                .is_its_own_record = writer.is_by_its_clock};
+  for (Call& other : calls_) {
+    if (other.writer.process != writer.process || other.lock != call.lock) continue;
+    if (other.writer.is_by_its_clock == writer.is_by_its_clock) return;
+    // What the process itself has logged says more.
+    if (writer.is_by_its_clock) other.writer = writer;
+    return costs_.Committed(of_costs);
   }
-  calls_.push_back({.commit = call.commit,
-                    .lock = call.lock,
-                    .writer = {.process = call.process,
-                               .sent = call.sent,
-                               .received = call.received,
-                               .step = call.step}});
-  costs_.Committed(call.process, NameOfCosts(call.lock));
+  calls_.push_back({.commit = call.commit, .lock = call.lock, .writer = writer});
+  costs_.Committed(of_costs);
 }
 
 void Rows::AddAttempt(const Said& said) {
-  const std::string& lock = NameOfCosts(said.lock);
-  if (said.statement == Statement::kAborted) return costs_.Aborted(said.process, lock);
-  costs_.Called(said.process, lock);
+  const Costs::Call call = {.process = said.Sender(),
+                            .lock = NameOfCosts(said.lock),
+                            .attempts = said.attempts,
+                            .is_its_own_record = said.Sender() == said.process};
+  if (said.statement == Statement::kAborted) return costs_.Aborted(call);
+  costs_.Called(call);
 }
 
 const std::string& Rows::NameOfCosts(const std::string& lock) const {
@@ -82,6 +93,10 @@ std::optional<Ownership::Writer> Rows::WriterAt(Timestamp commit, const std::str
   }
   if (found == 1 || same_lock == 1) return writer;
   return std::nullopt;
+}
+
+std::optional<Ownership::Writer> Rows::ByItsClock(const std::optional<Ownership::Writer>& writer) {
+  return writer && writer->is_by_its_clock ? writer : std::nullopt;
 }
 
 std::string Rows::OwnerIn(const KnownRow& columns) const {
@@ -185,7 +200,7 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
 void Rows::Removed(const RowChange& change, const Row& row,
                    const std::optional<Ownership::Writer>& writer) {
   if (!row.held) return;
-  ownership_.Ended(change.lock, change.commit, writer);
+  ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
   if (!rules_.releasing_step || row.owner.empty()) return;
   const bool names_step = writer && !writer->step.empty();
   // Without the step it may have been removed for another reason, even by its owner.
@@ -195,7 +210,7 @@ void Rows::Removed(const RowChange& change, const Row& row,
                  .commit = change.commit,
                  .owner = row.owner,
                  .is_certain = names_step && row.owner_is_certain,
-                 .call = writer});
+                 .call = ByItsClock(writer)});
 }
 
 void Rows::Renewed(const RowChange& change, const Row& row, HistoryMetrics& metrics) {
@@ -334,11 +349,11 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
     }
     if (!token && by_owner) {
       // Who writes such a row anew owns it anew, be it another process with the same id.
-      ownership_.Ended(change.lock, change.commit, writer);
+      ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
       ownership_.Began(change.lock, {.owner = row.owner,
                                      .owner_is_certain = row.owner_is_certain,
                                      .from = change.commit,
-                                     .granted = writer});
+                                     .granted = ByItsClock(writer)});
     }
     const bool was_released = std::exchange(row.released, rules_.is_released(whole));
     const bool may_be_by_owner = !writer || writer->process == row.owner;
@@ -347,7 +362,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
                      .commit = change.commit,
                      .owner = row.owner,
                      .is_certain = writer.has_value() && row.owner_is_certain,
-                     .call = writer});
+                     .call = ByItsClock(writer)});
     }
     row.columns = std::move(after);
     return;
@@ -361,13 +376,13 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   const bool ran_out =
       row.held && !row.released && row.lease_most && change.commit > *row.lease_most;
   if (ran_out) metrics.without_holder.push_back(change.commit - *row.lease_most);
-  ownership_.Ended(change.lock, change.commit, writer);
+  ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
   if (!owner.empty() || token) {
     ownership_.Began(change.lock, {.owner = owner,
                                    .owner_is_certain = !owner.empty(),
                                    .token = token ? std::optional(token->Number()) : std::nullopt,
                                    .from = change.commit,
-                                   .granted = writer});
+                                   .granted = ByItsClock(writer)});
   }
   row.owner = owner;
   row.columns = std::move(after);

@@ -88,6 +88,9 @@ class Rows {
 
   // The process that committed then, if one call says so.
   std::optional<Ownership::Writer> WriterAt(Timestamp commit, const std::string& lock) const;
+  // The writer, if its call was recorded by its own clock.
+  static std::optional<Ownership::Writer> ByItsClock(
+      const std::optional<Ownership::Writer>& writer);
   // What a row says when nothing is known of its past.
   void TakeFrom(const KnownRow& columns, Row& row) const;
   std::optional<Timestamp> LeaseUntil(const KnownRow& columns, const std::string& owner) const;
