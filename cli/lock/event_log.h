@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "protocol/spanner/time.h"
+#include "real_client/os.h"
 #include "sim/report/json_print.h"
 
 namespace whorl::cli {

@@ -15,7 +15,7 @@ server=""
 declare -A pods=()
 
 finish() {
-  exec {stdin}>&- 2>/dev/null || true
+  [[ -z "${stdin:-}" ]] || exec {stdin}>&-
   for pod in "${pods[@]}" $server; do
     kill -KILL "$pod" 2>/dev/null || true
   done
