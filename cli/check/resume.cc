@@ -113,6 +113,10 @@ Resumed ResumedFrom(const Json& json, const CheckRequest& request) {
                                          {.file = request.resume_path, .line = 0}, resumed.changes);
     if (!wrong.empty()) throw std::out_of_range(wrong);
   }
+  const bool are_changes = std::ranges::all_of(resumed.changes, [](const check::Operation& change) {
+    return std::holds_alternative<check::RowChange>(change.what);
+  });
+  if (!are_changes) throw std::out_of_range("\"changes\" has a record that is no change of a row");
   for (const Json& found : json.at("findings")) resumed.findings.push_back(FindingFrom(found));
   resumed.metrics = MetricsFrom(json.at("metrics"));
   return resumed;

@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   json.update(cli::ResumeHead(request));
   resumed.reset();
   if (!cli::ParseResume(sim::DumpJson(json), request, resumed).ok() || !resumed) return 0;
-  request.resume_path.clear();  // nothing is written
+  // Nothing is written, since the stream comes no further.
   cli::Judgement judgement(*FindProtocol(request.protocol), request);
   judgement.GoOn(*std::move(resumed));
   (void)judgement.News();
