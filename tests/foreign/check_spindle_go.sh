@@ -16,6 +16,7 @@ declare -A pods=()
 
 finish() {
   [[ -z "${stdin:-}" ]] || exec {stdin}>&-
+  exec 2>/dev/null  # or each process that is killed is reported
   for pod in "${pods[@]}" $server; do
     kill -KILL "$pod" 2>/dev/null || true
   done
