@@ -131,7 +131,8 @@ void Checker::Add(Operation operation) {
                       .number = called.number,
                       .statement = Statement::kOther,
                       .lapses_in = {},
-                      .token = {}}});
+                      .token = {},
+                      .sender = {}}});
     --metrics_.statements;
   }
   if (taken_ && key.first < *taken_) {
@@ -217,6 +218,7 @@ void Checker::On(const Said& said) {
   const bool leads_not = is_gone || said.statement == Statement::kLeadsNot;
   const bool rests = is_gone || said.statement == Statement::kRests;
   if (said.statement == Statement::kLeads) {
+    if (said.is_renewal) processes_.At(said.process).logs_renewals = true;
     beliefs_.Begin(said.process, said.lock, said.at,
                    said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt);
   }
@@ -357,6 +359,12 @@ HistoryVerdict Checker::Verdict() {
   metrics_.belief_overlaps = beliefs_.overlaps();
   metrics_.work_overlaps = work_.overlaps();
   verdict.metrics = metrics_;
+  for (const auto& [name, process] : processes_.all()) {
+    if (!process.last_line) continue;
+    ClockFinding& clock = verdict.clocks.emplace_back();
+    clock.process = name;
+    if (process.clock.IsKnown()) clock.ahead = process.clock.At(*process.last_line);
+  }
   verdict.problems = problems_;
   verdict.assumptions = {
       "no change of a row is missing at the ends of the history, nor in between unless noticed",

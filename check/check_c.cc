@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +14,8 @@
 #include "check/check.h"
 #include "check/input.h"
 #include "check/json_text.h"
+#include "check/log_lines.h"
+#include "check/record_reader.h"
 #include "check/verdict_json.h"
 #include "sim/scenario/error_text.h"
 
@@ -29,10 +33,16 @@ struct whorl_check {
     check::Place place;
   };
 
-  whorl_check(const ProtocolInfo& of, check::InputOptions read_as, check::CheckOptions options)
-      : protocol(of), reading(std::move(read_as)), checker(of, options) {}
+  whorl_check(const ProtocolInfo& of, std::optional<check::LogPattern> read_by,
+              check::InputOptions read_as, check::CheckOptions options)
+      : protocol(of), reading(std::move(read_as)), checker(of, options) {
+    if (!read_by) return;
+    pattern = *std::move(read_by);
+    reading.pattern = &pattern;
+  }
 
   const ProtocolInfo& protocol;
+  check::LogPattern pattern;  // if `reading` names one
   check::InputOptions reading;
   check::Checker checker;
   std::map<std::string, File> files;
@@ -47,6 +57,35 @@ char* Given(const std::string& text) {
   return copy;
 }
 
+// A ready mapping, a file with one, or the mapping itself. Throws Wrong.
+check::LogPattern PatternOf(const check::Node& member) {
+  check::LogPattern pattern;
+  if (member.IsObject()) {
+    const std::string wrong = pattern.Parse(member);
+    if (!wrong.empty()) throw check::Wrong{Cat("\"pattern\": ", wrong)};
+    return pattern;
+  }
+  if (!member.IsString()) {
+    throw check::Wrong{"\"pattern\" is the name of a ready mapping, a file with one, or an object"};
+  }
+  const std::string name(member.text);
+  std::string text;
+  if (const auto ready = check::ReadyPattern(name)) {
+    text = *ready;
+  } else {
+    std::ifstream file(name);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file.is_open()) {
+      throw check::Wrong{Cat("\"pattern\": ", Quoted(name),
+                             " is no file that can be read, and no ready mapping: those are ",
+                             whorl::sim::ListOf(check::ReadyPatterns()))};
+    }
+  }
+  const std::string wrong = pattern.Parse(text);
+  if (!wrong.empty()) throw check::Wrong{Cat(name, ": ", wrong)};
+  return pattern;
+}
+
 // Throws Wrong.
 std::unique_ptr<whorl_check> Make(const char* options) {
   check::JsonText json;
@@ -55,8 +94,13 @@ std::unique_ptr<whorl_check> Make(const char* options) {
   check::InputOptions reading;
   check::CheckOptions judging;
   const ProtocolInfo* protocol = nullptr;
+  std::optional<check::LogPattern> pattern;
   for (const check::Node& member : *object) {
     const std::string_view name = member.name;
+    if (name == "pattern") {
+      pattern = PatternOf(member);
+      continue;
+    }
     const std::string_view text = check::TextIn(*object, name);
     if (name == "protocol") {
       protocol = whorl::FindProtocol(text);
@@ -65,6 +109,11 @@ std::unique_ptr<whorl_check> Make(const char* options) {
       reading.wanted.lock = text;
     } else if (name == "table") {
       reading.wanted.table = text;
+    } else if (name == "format") {
+      reading.format = whorl::ParseWord<check::InputFormat>(text);
+      if (!reading.format) {
+        throw check::Wrong{Cat("\"format\" is json, edn, csv or log, not ", Quoted(text))};
+      }
     } else if (name == "lease") {
       judging.lease = check::ParseLength(text, name);
     } else if (name == "clock_error") {
@@ -78,7 +127,10 @@ std::unique_ptr<whorl_check> Make(const char* options) {
   if (protocol == nullptr || !check::CanJudge(*protocol)) {
     throw check::Wrong{"options want a \"protocol\" whose rows name their holder"};
   }
-  return std::make_unique<whorl_check>(*protocol, std::move(reading), judging);
+  if (reading.format == check::InputFormat::kLog && !pattern) {
+    throw check::Wrong{"the format \"log\" wants \"pattern\""};
+  }
+  return std::make_unique<whorl_check>(*protocol, std::move(pattern), std::move(reading), judging);
 }
 
 }  // namespace

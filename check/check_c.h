@@ -12,8 +12,10 @@ extern "C" {
 typedef struct whorl_check whorl_check;
 
 /* `options` is JSON: {"protocol": "fenced_lease", "lease": "10s", "clock_error": "10ms", "window": "60s",
- * "lock": "job", "table": "locks"}; only the protocol is required. If they are wrong it returns NULL and
- * sets *error, unless `error` is NULL. */
+ * "lock": "job", "table": "locks", "format": "json", "pattern": "mapping.json"}; only the protocol is
+ * required. `pattern` says how logs are read: the name of a ready mapping ("spindle_v2"), a file with one,
+ * or the mapping itself, an object. If they are wrong it returns NULL and sets *error, unless `error` is
+ * NULL. */
 whorl_check* whorl_check_new(const char* options, char** error);
 
 /* Adds the next line of a file (docs/CHECKING.md has the formats). Lines of several files may come in turn;

@@ -8,13 +8,13 @@ std::optional<TakeoverCost> Costs::Taken(const std::string& lock, const std::str
   if (found.empty() || owner.empty()) return std::nullopt;
   const OfLock& calls = found.mapped();
   const auto of_owner = calls.find(owner);
-  if (of_owner == calls.end() || of_owner->second.commits == 0) return std::nullopt;
+  if (of_owner == calls.end() || of_owner->second.cost().commits == 0) return std::nullopt;
   TakeoverCost cost;
   for (const auto& [process, of_process] : calls) {
     if (process == last_owner) continue;
-    cost.calls += of_process.calls;
-    cost.commits += of_process.commits;
-    cost.aborted += of_process.aborted;
+    cost.calls += of_process.cost().calls;
+    cost.commits += of_process.cost().commits;
+    cost.aborted += of_process.cost().aborted;
   }
   return cost;
 }

@@ -6,6 +6,7 @@
 // Memory: of each lock, three numbers for each process that has called since the last renewal.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -15,12 +16,18 @@ namespace whorl::check {
 
 class Costs {
  public:
-  // A call that committed; a call that Spanner aborted; any other one.
-  void Committed(const std::string& process, const std::string& lock) {
-    ++At(process, lock).commits;
-  }
-  void Aborted(const std::string& process, const std::string& lock) { ++At(process, lock).aborted; }
-  void Called(const std::string& process, const std::string& lock) { At(process, lock); }
+  // A call as its process logged it, or as a program saw it that it passed. If there is both, the former
+  // counts.
+  struct Call {
+    std::string process;
+    std::string lock;
+    int64_t attempts = 1;  // all but the last were aborted
+    bool is_its_own_record = true;
+  };
+  // It committed; Spanner aborted it; neither.
+  void Committed(const Call& call) { ++At(call).commits; }
+  void Aborted(const Call& call) { ++At(call).aborted; }
+  void Called(const Call& call) { At(call); }
 
   // REQUIRES, of both: the call that committed it, if there is one, was counted before.
   void Renewed(const std::string& lock) { locks_.erase(lock); }
@@ -29,11 +36,19 @@ class Costs {
                                     const std::string& last_owner);
 
  private:
-  using OfLock = std::map<std::string, TakeoverCost>;  // by process
+  struct OfProcess {
+    TakeoverCost logged;  // by itself
+    TakeoverCost seen;    // by another program
 
-  TakeoverCost& At(const std::string& process, const std::string& lock) {
-    TakeoverCost& cost = locks_[lock][process];
-    ++cost.calls;
+    const TakeoverCost& cost() const { return logged.calls > 0 ? logged : seen; }
+  };
+  using OfLock = std::map<std::string, OfProcess>;  // by process
+
+  TakeoverCost& At(const Call& call) {
+    OfProcess& of_process = locks_[call.lock][call.process];
+    TakeoverCost& cost = call.is_its_own_record ? of_process.logged : of_process.seen;
+    cost.calls += call.attempts;
+    cost.aborted += call.attempts - 1;
     return cost;
   }
 

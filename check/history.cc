@@ -20,7 +20,7 @@ std::optional<std::tuple<std::string, Timestamp, int64_t>> IdentityOf(const Oper
     return std::tuple("by " + said->process, said->at, *said->number);
   }
   const auto& called = std::get<Called>(operation.what);
-  return std::tuple("call " + called.process + " " + called.lock, called.commit, int64_t{0});
+  return std::tuple("call " + called.Sender() + " " + called.lock, called.commit, int64_t{0});
 }
 
 }  // namespace

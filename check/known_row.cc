@@ -1,9 +1,17 @@
 #include "check/known_row.h"
 
-namespace whorl::check {
-namespace {
+#include "sim/scenario/rules.h"
 
-// Whether it is the other one, cut to whole seconds.
+namespace whorl::check {
+
+bool NamesAnother(const KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol) {
+  for (size_t i = 0; i < protocol.columns.size(); ++i) {
+    if (protocol.columns[i].name != protocol.holder_columns.holder) continue;
+    return i < row.size() && i < known.size() && row[i] && known[i] && *row[i] != *known[i];
+  }
+  return false;
+}
+
 bool IsCut(const Value& shown, const Value& known) {
   const auto* cut = std::get_if<Timestamp>(&shown);
   const auto* whole = std::get_if<Timestamp>(&known);
@@ -11,14 +19,15 @@ bool IsCut(const Value& shown, const Value& known) {
          cut->seconds() == whole->seconds();
 }
 
-}  // namespace
-
 bool MayBe(const Value& shown, const Value& known) { return shown == known || IsCut(shown, known); }
 
-void FillIn(KnownRow& row, const KnownRow& known) {
+void FillIn(KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol) {
   for (size_t i = 0; i < row.size() && i < known.size(); ++i) {
     if (!known[i]) continue;
-    if (!row[i] || IsCut(*row[i], *known[i])) row[i] = known[i];
+    const bool is_cut = row[i] && *row[i] != *known[i] && IsCut(*row[i], *known[i]);
+    const bool is_anothers = is_cut && sim::RulesOf(protocol.name).token_column == i &&
+                             NamesAnother(row, known, protocol);
+    if (!row[i] || (is_cut && !is_anothers)) row[i] = known[i];
   }
 }
 

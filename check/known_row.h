@@ -2,9 +2,11 @@
 //
 // The official emulator cuts times in change records to whole seconds, but for those that it shows as
 // pending. Spanner does not. So a time of a whole second may be the one within it that was known before.
+// A token is not, if the row names another holder: no statement of a protocol changes the holder alone.
 #pragma once
 
 #include "check/operation.h"
+#include "protocol/protocols.h"
 
 namespace whorl::check {
 
@@ -12,6 +14,12 @@ namespace whorl::check {
 bool MayBe(const Value& shown, const Value& known);
 
 // What `row` does not say, or says cut, becomes what was known of the row before.
-void FillIn(KnownRow& row, const KnownRow& known);
+void FillIn(KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol);
+
+// Whether both rows name a holder, and not the same one.
+bool NamesAnother(const KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol);
+
+// Whether `shown` may be `known`, cut to whole seconds, or another time within that second.
+bool IsCut(const Value& shown, const Value& known);
 
 }  // namespace whorl::check

@@ -27,7 +27,7 @@ void Landmarks::Add(const RowChange& change) {
     row.newest = std::move(newest);
     return;
   }
-  if (change.kind == RowChangeKind::kUpdated) FillIn(newest.after, before);
+  if (change.kind == RowChangeKind::kUpdated) FillIn(newest.after, before, protocol_);
   const size_t holder = rules_.HolderColumn();
   const size_t owner = rules_.owner_column;
   const auto differs = [&](size_t column) {
@@ -35,7 +35,11 @@ void Landmarks::Add(const RowChange& change) {
            !MayBe(*before[column], *newest.after[column]);
   };
   const bool is_inserted = change.kind == RowChangeKind::kInserted;
-  if (is_inserted || differs(holder) || (!rules_.token_column && differs(owner))) {
+  // The token of another process, though it may look the same.
+  const bool is_cut = rules_.token_column && before.size() > holder && before[holder] &&
+                      newest.after[holder] && IsCut(*newest.after[holder], *before[holder]) &&
+                      NamesAnother(newest.after, before, protocol_);
+  if (is_inserted || is_cut || differs(holder) || (!rules_.token_column && differs(owner))) {
     row.taken = newest;
     row.taken->kind = RowChangeKind::kInserted;
   }

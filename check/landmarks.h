@@ -18,7 +18,8 @@ namespace whorl::check {
 
 class Landmarks {
  public:
-  explicit Landmarks(const ProtocolInfo& protocol) : rules_(sim::RulesOf(protocol.name)) {}
+  explicit Landmarks(const ProtocolInfo& protocol)
+      : protocol_(protocol), rules_(sim::RulesOf(protocol.name)) {}
 
   // In the order of their commit timestamps.
   void Add(const RowChange& change);
@@ -31,6 +32,7 @@ class Landmarks {
     RowChange newest;
   };
 
+  const ProtocolInfo& protocol_;
   const sim::Rules& rules_;
   std::map<std::string, Row> rows_;  // by lock
 };

@@ -134,7 +134,7 @@ class Sweep {
     }
     state.is_known = true;
     KnownRow after = change.after;
-    FillIn(after, state.columns);
+    FillIn(after, state.columns, protocol_);
     if (change.kind == RowChangeKind::kDeleted) after.clear();
     const std::string owner = OwnerIn(after);
     if (!state.owner.empty() && state.owner != owner) {
@@ -170,15 +170,18 @@ class Sweep {
   }
 
   void On(const Called& called, Timestamp at) {
-    NodeLives& node = NodeOf(StateOf(called.process));
+    const std::string& sender = called.Sender();
+    NodeLives& node = NodeOf(StateOf(sender));
     node.takes_part = true;
     if (!called.lock.empty()) node.locks.insert(LockOf(called.lock));
-    AddSign(called.process, at, /*commits=*/true);
-    LifeOf(called.process, StateOf(called.process))
+    AddSign(sender, at, /*commits=*/true);
+    LifeOf(sender, StateOf(sender))
         .calls.push_back({.from = LikelyTime(processes_, called.process, called.sent), .to = at});
   }
 
   void On(const Said& said, Timestamp at) {
+    // A program that calls pass takes no part, and what it saw of a call is no line of its sender.
+    if (!said.sender.empty() && said.sender != said.process) return;
     State& state = StateOf(said.process);
     NodeLives& node = NodeOf(state);
     const bool is_anew = said.statement == Statement::kStarted && said.number.value_or(1) == 1;

@@ -75,9 +75,13 @@ std::string LogPattern::Parse(std::string_view text) {
     return Cat(std::to_string(std::ranges::count(before, '\n') + 1), ": is no JSON (", json.error(),
                ")");
   }
+  return Parse(*mapping);
+}
+
+std::string LogPattern::Parse(const Node& mapping) {
   try {
-    if (!mapping->IsObject()) throw Wrong{"a mapping is an object"};
-    for (const auto& member : *mapping) {
+    if (!mapping.IsObject()) throw Wrong{"a mapping is an object"};
+    for (const auto& member : mapping) {
       const std::string_view name = member.name;
       if (name != "time" && name != "utc_offset" && name != "resolution" && name != "lines" &&
           name != "about") {
@@ -85,12 +89,12 @@ std::string LogPattern::Parse(std::string_view text) {
                         ", but time, utc_offset, resolution, lines and about")};
       }
     }
-    time_ = TextOrNothing(*mapping, "time");
-    resolution_ = TextOrNothing(*mapping, "resolution");
+    time_ = TextOrNothing(mapping, "time");
+    resolution_ = TextOrNothing(mapping, "resolution");
     if (!resolution_.empty()) ParseLength(resolution_, "resolution");
-    const std::string offset = TextOrNothing(*mapping, "utc_offset");
+    const std::string offset = TextOrNothing(mapping, "utc_offset");
     if (!offset.empty()) utc_offset_s_ = SecondsOf(offset);
-    const Node* lines = Find(*mapping, "lines");
+    const Node* lines = Find(mapping, "lines");
     if (lines == nullptr || !lines->IsArray() || lines->first == nullptr) {
       throw Wrong{"wants \"lines\", a list of objects with \"match\" and \"event\""};
     }

@@ -36,6 +36,7 @@ class LogPattern {
 
   // Returns what is wrong with the mapping, or an empty text.
   std::string Parse(std::string_view text);
+  std::string Parse(const Node& mapping);
 
   using Members = std::vector<std::pair<std::string, std::string>>;
   // The members of a line; empty if it is left out. Throws Wrong.

@@ -61,22 +61,33 @@ struct Said {
   // With kLeads: how long it leads unless it renews. Of a renewal there may be no line, and of a lapse
   // during a pause only a late one.
   std::optional<Duration> lapses_in;
+  bool is_renewal = false;  // with kLeads: it led before, and its log has every renewal
   // With kAnswers: when it was asked.
   std::optional<Timestamp> asked;
   // With kLeads and kAnswers: what the application was handed; with kOwns: which it takes for its own;
   // with kAccepts: what the write carried.
   std::optional<uint64_t> token;
+  // With kAborted and kCalled: whose call it was, if another program recorded it; empty: the process's.
+  std::string sender;
+  int64_t attempts = 1;  // likewise: all but the last were aborted
+
+  const std::string& Sender() const { return sender.empty() ? process : sender; }
 };
 
-// A transaction of a process that Spanner has committed.
+// A transaction that Spanner has committed, recorded by the process that sent it, or by a program that it passed.
 struct Called {
-  std::string process;
+  std::string process;  // by whose clock it was sent and received
   std::string lock;
   std::optional<int64_t> number;  // as in Said
   Timestamp sent;
   Timestamp received;
   Timestamp commit;
-  std::string step;  // of the protocol, such as "release"; empty: not recorded
+  std::string step;      // of the protocol, such as "release"; empty: not recorded
+  std::string sender;    // whose transaction it was; empty: the process's
+  int64_t attempts = 1;  // all but the last were aborted
+
+  const std::string& Sender() const { return sender.empty() ? process : sender; }
+  bool IsOfAnother() const { return !sender.empty() && sender != process; }
 };
 
 // What is declared of a process.

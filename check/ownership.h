@@ -30,6 +30,7 @@ class Ownership {
     Timestamp sent;
     Timestamp received;
     std::string step;
+    bool is_by_its_clock = true;  // and not that of a program that the call passed
   };
   struct Term {
     std::string owner;

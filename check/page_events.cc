@@ -176,7 +176,7 @@ class Collector {
         {PageEventKind::kCallServed, called.commit},
         {PageEventKind::kCallEnded, at}};
     for (const auto& [kind, when] : parts) {
-      PageEvent& event = Add(kind, when, called.process, called.lock);
+      PageEvent& event = Add(kind, when, called.Sender(), called.lock);
       event.number = number;
       event.is_sign = kind != PageEventKind::kCallServed;
       event.fields["commit"] = FormatRfc3339(called.commit);
@@ -194,9 +194,9 @@ class Collector {
   void On(const RowChange& change, Timestamp at) {
     KnownRow& row = rows_[change.lock];
     KnownRow before = change.before.empty() ? row : change.before;
-    FillIn(before, row);
+    FillIn(before, row, protocol_);
     KnownRow after = change.after;
-    FillIn(after, row);
+    FillIn(after, row, protocol_);
     if (change.kind == RowChangeKind::kDeleted) after.clear();
     PageEvent& event = Add(PageEventKind::kRowCommitted, at, "", change.lock);
     event.fields["commit"] = FormatRfc3339(change.commit);

@@ -19,6 +19,7 @@ struct Process {
   std::optional<Timestamp> started;    // when it said so last, by its clock
   bool has_restarted = false;          // it had lines before that
   bool clock_is_assumed = false;       // by what was said of all processes
+  bool logs_renewals = false;          // there was a line of one: then there is one of each
   std::optional<int64_t> number;       // of its last line
   std::optional<Timestamp> last_line;  // by its clock
 };

@@ -4,6 +4,7 @@
 
 #include "check/jepsen.h"
 #include "check/otlp.h"
+#include "check/serve_calls.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/units.h"
 
@@ -121,6 +122,19 @@ std::optional<int64_t> NumberOf(const Node& line) {
   return number;
 }
 
+// Far more than any client makes.
+constexpr int64_t kAttemptsMost = 1'000'000;
+
+int64_t AttemptsOf(const Node& line) {
+  const Node* node = Find(line, "attempts");
+  if (node == nullptr) return 1;
+  const std::optional<int64_t> number = IntegerIn(*node);
+  if (!number || *number < 1 || *number > kAttemptsMost) {
+    throw Wrong{"\"attempts\" is how often the transaction was tried, from 1"};
+  }
+  return *number;
+}
+
 }  // namespace
 
 std::string_view TextIn(const Node& object, std::string_view name, bool required) {
@@ -158,6 +172,7 @@ void RecordReader::Read(const Node& value, int depth) {
     return;
   }
   if (!value.IsObject()) throw Wrong{"is no JSON object"};
+  if (IsServeCall(value)) return ReadServeCall(value, wanted_, place_, out_);
   if (Find(value, {"commit_timestamp", "commitTimestamp"}) != nullptr) return Record(value);
   if (Find(value, "event") != nullptr) return Line(value);
   if (IsJepsen(value)) return ReadJepsen(value, wanted_, place_, out_);
@@ -254,28 +269,34 @@ void RecordReader::Line(const Node& line) {
   const std::string_view lock = TextIn(line, "lock", /*required=*/false);
   Declare(line, id, event == "process");
   if (event == "process") return;
+  // Who logs at once has one time.
+  const std::string_view received = Find(line, "received") == nullptr ? "time" : "received";
   if (event == "call" && Find(line, "commit") == nullptr) {
     const std::string_view outcome = TextIn(line, "outcome", /*required=*/false);
     if (outcome == "committed") throw Wrong{"a call that committed wants \"commit\""};
     return Add(Said{.process = std::string(id),
                     .lock = std::string(lock),
-                    .at = TimeIn(line, "received"),
+                    .at = TimeIn(line, received),
                     .number = NumberOf(line),
                     .statement = !wanted_.Wants(lock)   ? Statement::kOther
                                  : outcome == "aborted" ? Statement::kAborted
                                                         : Statement::kCalled,
                     .lapses_in = {},
                     .asked = {},
-                    .token = {}});
+                    .token = {},
+                    .sender = {},
+                    .attempts = AttemptsOf(line)});
   }
   if (event == "call") {
     return Add(Called{.process = std::string(id),
                       .lock = std::string(lock),
                       .number = NumberOf(line),
                       .sent = TimeIn(line, "sent"),
-                      .received = TimeIn(line, "received"),
+                      .received = TimeIn(line, received),
                       .commit = TimeIn(line, "commit"),
-                      .step = std::string(TextIn(line, "step", /*required=*/false))});
+                      .step = std::string(TextIn(line, "step", /*required=*/false)),
+                      .sender = {},
+                      .attempts = AttemptsOf(line)});
   }
   Said said = {.process = std::string(id),
                .lock = std::string(lock),
@@ -283,8 +304,10 @@ void RecordReader::Line(const Node& line) {
                .number = NumberOf(line),
                .statement = StatementOf(event),
                .lapses_in = {},
+               .is_renewal = event == "renewed",
                .asked = {},
-               .token = {}};
+               .token = {},
+               .sender = {}};
   if (said.statement == Statement::kAnswers) {
     const Node* has = Find(line, "has");
     if (has == nullptr || (has->text != "true" && has->text != "false")) {

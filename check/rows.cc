@@ -46,22 +46,33 @@ bool Agrees(const KnownRow& known, const KnownRow& before) {
 
 void Rows::Add(const Called& call) {
   if (!calls_.empty() && calls_.front().commit != call.commit) calls_.clear();
-  for (const Call& other : calls_) {
-    if (other.writer.process == call.process && other.lock == call.lock) return;
+  const Ownership::Writer writer = {.process = call.Sender(),
+                                    .sent = call.sent,
+                                    .received = call.received,
+                                    .step = call.step,
+                                    .is_by_its_clock = !call.IsOfAnother()};
+  const Costs::Call of_costs = {.process = call.Sender(),
+                                .lock = NameOfCosts(call.lock),
+                                .attempts = call.attempts,
+                                .is_its_own_record = writer.is_by_its_clock};
+  for (Call& other : calls_) {
+    if (other.writer.process != writer.process || other.lock != call.lock) continue;
+    if (other.writer.is_by_its_clock == writer.is_by_its_clock) return;
+    // What the process itself has logged says more.
+    if (writer.is_by_its_clock) other.writer = writer;
+    return costs_.Committed(of_costs);
   }
-  calls_.push_back({.commit = call.commit,
-                    .lock = call.lock,
-                    .writer = {.process = call.process,
-                               .sent = call.sent,
-                               .received = call.received,
-                               .step = call.step}});
-  costs_.Committed(call.process, NameOfCosts(call.lock));
+  calls_.push_back({.commit = call.commit, .lock = call.lock, .writer = writer});
+  costs_.Committed(of_costs);
 }
 
 void Rows::AddAttempt(const Said& said) {
-  const std::string& lock = NameOfCosts(said.lock);
-  if (said.statement == Statement::kAborted) return costs_.Aborted(said.process, lock);
-  costs_.Called(said.process, lock);
+  const Costs::Call call = {.process = said.Sender(),
+                            .lock = NameOfCosts(said.lock),
+                            .attempts = said.attempts,
+                            .is_its_own_record = said.Sender() == said.process};
+  if (said.statement == Statement::kAborted) return costs_.Aborted(call);
+  costs_.Called(call);
 }
 
 const std::string& Rows::NameOfCosts(const std::string& lock) const {
@@ -82,6 +93,10 @@ std::optional<Ownership::Writer> Rows::WriterAt(Timestamp commit, const std::str
   }
   if (found == 1 || same_lock == 1) return writer;
   return std::nullopt;
+}
+
+std::optional<Ownership::Writer> Rows::ByItsClock(const std::optional<Ownership::Writer>& writer) {
+  return writer && writer->is_by_its_clock ? writer : std::nullopt;
 }
 
 std::string Rows::OwnerIn(const KnownRow& columns) const {
@@ -113,6 +128,11 @@ void Rows::TakeFrom(const KnownRow& columns, Row& row) const {
   row.lease_least.reset();
   row.lease_most = row.held ? LeaseUntil(columns, row.owner) : std::nullopt;
   if (row.token && (!row.greatest || *row.token > *row.greatest)) row.greatest = row.token;
+}
+
+bool Rows::IsOfAnother(const Row& row, const Token& token, const std::string& holder) {
+  return row.token && !holder.empty() && !row.owner.empty() && holder != row.owner &&
+         IsCut(token.ToValue(), row.token->ToValue());
 }
 
 bool Rows::Renews(const Row& row, const KnownRow& after) const {
@@ -180,7 +200,7 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
 void Rows::Removed(const RowChange& change, const Row& row,
                    const std::optional<Ownership::Writer>& writer) {
   if (!row.held) return;
-  ownership_.Ended(change.lock, change.commit, writer);
+  ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
   if (!rules_.releasing_step || row.owner.empty()) return;
   const bool names_step = writer && !writer->step.empty();
   // Without the step it may have been removed for another reason, even by its owner.
@@ -190,7 +210,7 @@ void Rows::Removed(const RowChange& change, const Row& row,
                  .commit = change.commit,
                  .owner = row.owner,
                  .is_certain = names_step && row.owner_is_certain,
-                 .call = writer});
+                 .call = ByItsClock(writer)});
 }
 
 void Rows::Renewed(const RowChange& change, const Row& row, HistoryMetrics& metrics) {
@@ -205,7 +225,13 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
   const std::string owner = row.owner;
   const bool changes = owner != row.last_owner;
   token_monotonic_.Judged();
-  if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
+  if (row.greatest && changes && IsCut(token.ToValue(), row.greatest->ToValue())) {
+    token_monotonic_.Possible(change.commit, change.lock, std::nullopt, [&] {
+      return Cat(owner.empty() ? "an unknown process" : owner, " committed a token of lock ",
+                 change.lock, " in the second of ", FormatToken(token), ", in which it had had ",
+                 FormatToken(*row.greatest), "; the record shows whole seconds");
+    });
+  } else if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
     token_monotonic_.Violated(change.commit, change.lock, [&] {
       return Cat(owner.empty() ? "an unknown process" : owner, " committed the token ",
                  FormatToken(token), " of lock ", change.lock, ", which had already had ",
@@ -291,7 +317,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   }
 
   KnownRow after = change.after;
-  FillIn(after, row.columns);
+  FillIn(after, row.columns, protocol_);
   const whorl::Row whole = Whole(after);
   const bool held = sim::IsHeld(rules_, whole);
   if (!held) {
@@ -307,7 +333,8 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   const std::optional<Token> token =
       rules_.token_column ? Token::In(whole[*rules_.token_column]) : std::nullopt;
   // Without tokens a version lasts as long as the row names the same process.
-  const bool is_the_same = token ? token == row.token : OwnerIn(after) == row.owner;
+  const bool is_the_same = token ? token == row.token && !IsOfAnother(row, *token, OwnerIn(after))
+                                 : OwnerIn(after) == row.owner;
   if (row.held && is_the_same) {
     const std::optional<Timestamp> until = LeaseUntil(after, row.owner);
     const bool by_owner = writer ? writer->process == row.owner : Renews(row, after);
@@ -322,11 +349,11 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
     }
     if (!token && by_owner) {
       // Who writes such a row anew owns it anew, be it another process with the same id.
-      ownership_.Ended(change.lock, change.commit, writer);
+      ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
       ownership_.Began(change.lock, {.owner = row.owner,
                                      .owner_is_certain = row.owner_is_certain,
                                      .from = change.commit,
-                                     .granted = writer});
+                                     .granted = ByItsClock(writer)});
     }
     const bool was_released = std::exchange(row.released, rules_.is_released(whole));
     const bool may_be_by_owner = !writer || writer->process == row.owner;
@@ -335,7 +362,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
                      .commit = change.commit,
                      .owner = row.owner,
                      .is_certain = writer.has_value() && row.owner_is_certain,
-                     .call = writer});
+                     .call = ByItsClock(writer)});
     }
     row.columns = std::move(after);
     return;
@@ -349,13 +376,13 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   const bool ran_out =
       row.held && !row.released && row.lease_most && change.commit > *row.lease_most;
   if (ran_out) metrics.without_holder.push_back(change.commit - *row.lease_most);
-  ownership_.Ended(change.lock, change.commit, writer);
+  ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
   if (!owner.empty() || token) {
     ownership_.Began(change.lock, {.owner = owner,
                                    .owner_is_certain = !owner.empty(),
                                    .token = token ? std::optional(token->Number()) : std::nullopt,
                                    .from = change.commit,
-                                   .granted = writer});
+                                   .granted = ByItsClock(writer)});
   }
   row.owner = owner;
   row.columns = std::move(after);

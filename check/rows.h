@@ -88,6 +88,9 @@ class Rows {
 
   // The process that committed then, if one call says so.
   std::optional<Ownership::Writer> WriterAt(Timestamp commit, const std::string& lock) const;
+  // The writer, if its call was recorded by its own clock.
+  static std::optional<Ownership::Writer> ByItsClock(
+      const std::optional<Ownership::Writer>& writer);
   // What a row says when nothing is known of its past.
   void TakeFrom(const KnownRow& columns, Row& row) const;
   std::optional<Timestamp> LeaseUntil(const KnownRow& columns, const std::string& owner) const;
@@ -103,6 +106,8 @@ class Rows {
   // The lock as costs know it: a table whose locks have no names is one lock.
   const std::string& NameOfCosts(const std::string& lock) const;
   std::string OwnerIn(const KnownRow& columns) const;
+  // Whether the token is another one though it may look the same, cut to whole seconds: the holder changed.
+  static bool IsOfAnother(const Row& row, const Token& token, const std::string& holder);
   bool Renews(const Row& row, const KnownRow& after) const;
 
   const ProtocolInfo& protocol_;

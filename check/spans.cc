@@ -42,8 +42,12 @@ void Spans::End(const std::string& process, const std::string& lock, Timestamp a
     for (size_t i = 0; i < spans.open.size(); ++i) {
       Span& span = spans.open[i];
       if (span.process != process) continue;
-      span.certain_to = at;
-      span.may_to = at;
+      // A process that was paused logs late that its belief had lapsed. It would have logged a renewal first.
+      const bool has_lapsed =
+          span.lapses && at > *span.lapses && span.who != nullptr && span.who->logs_renewals;
+      const Timestamp ended = has_lapsed ? std::max(*span.lapses, span.certain_from) : at;
+      span.certain_to = ended;
+      span.may_to = ended;
       Close(name, spans, i);
       break;
     }

@@ -34,7 +34,8 @@ class Spans final : public LineJudge {
   Spans(Invariant invariant, std::string_view begins, const Processes& processes)
       : begins_(begins), processes_(processes), tally_(invariant) {}
 
-  // `lapses`: when the span ends if nothing renews it, of which there may be no line.
+  // `lapses`: when the span ends if nothing renews it, of which there may be no line unless the process logs
+  // renewals.
   void Begin(const std::string& process, const std::string& lock, Timestamp at,
              std::optional<Timestamp> lapses = std::nullopt);
   // Empty lock: of all its locks.

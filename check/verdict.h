@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "check/clock.h"
 #include "protocol/names.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
@@ -68,9 +69,17 @@ struct HistoryMetrics {
   int64_t late = 0;  // records that came after the reorder window, and were left out
 };
 
+// What is known of the clock of a process that has lines, when it wrote the last one: at least and at most so
+// much ahead of true time. Nothing: neither a declaration nor a call says so.
+struct ClockFinding {
+  std::string process;
+  std::optional<Offsets> ahead;
+};
+
 struct HistoryVerdict {
   std::vector<InvariantFinding> invariants;  // all, in the order of Invariant
   HistoryMetrics metrics;
+  std::vector<ClockFinding> clocks;   // by the names of processes
   std::vector<std::string> problems;  // for people: contradicting clocks, at most kProblems
   std::vector<std::string> assumptions;
 

@@ -30,6 +30,12 @@ Json VerdictJson(const HistoryVerdict& verdict) {
                      {"duplicates", metrics.duplicates},
                      {"gaps", metrics.gaps},
                      {"late", metrics.late}};
+  Json& clocks = json["clocks"] = Json::object();
+  for (const ClockFinding& clock : verdict.clocks) {
+    Json& one = clocks[clock.process] = nullptr;
+    if (!clock.ahead) continue;
+    one = {sim::SecondsText(clock.ahead->least), sim::SecondsText(clock.ahead->most)};
+  }
   json["problems"] = verdict.problems;
   json["assumptions"] = verdict.assumptions;
   return json;

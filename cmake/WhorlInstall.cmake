@@ -63,8 +63,8 @@ if(TARGET whorl_real_client)
   install(EXPORT whorlRealClient NAMESPACE whorl:: FILE whorlRealClientTargets.cmake
     DESTINATION ${package_dir})
   # Those that need no header of gRPC.
-  install(FILES real_client/admin_client.h real_client/lock.h real_client/lock_metrics.h
-    real_client/options.h
+  install(FILES real_client/admin_client.h real_client/lock.h real_client/lock_log.h
+    real_client/lock_metrics.h     real_client/options.h
     real_client/spanner_client.h real_client/transaction_client.h
     DESTINATION ${headers_dir}/real_client)
 endif()

@@ -79,6 +79,15 @@ struct LockTransaction {
   // CANCELLED if it was given up before it was sent, as when a newer heartbeat replaces it.
   Status status;
   Duration took;  // with its retries
+  // How often it was begun: all but the last attempt were aborted. 0 for a read.
+  uint16_t attempts = 0;
+  // If it committed a change: its commit timestamp, and what this machine's wall clock showed when its
+  // Commit was first sent. When the reply came it showed SystemNow(), or less.
+  struct Committed {
+    Timestamp sent;
+    Timestamp commit;
+  };
+  std::optional<Committed> committed;
 };
 
 // Observes one lock. Called on the client's thread, so it must not block.

@@ -38,6 +38,16 @@ bool IsFinal(const Status& status, bool has_test) {
   }
 }
 
+// What the wall clock showed is found by how long ago it was, so that a step of it since changes both.
+std::optional<LockTransaction::Committed> CommittedOf(const MachineHost::Flight& flight,
+                                                      const TransactionResult& result) {
+  const bool has_committed = flight.writes && result.outcome == Outcome::kCommitted;
+  if (!has_committed || !result.commit_sent) return std::nullopt;
+  const Timestamp wall = SystemNow();
+  return LockTransaction::Committed{.sent = wall - (MonotonicNow() - *result.commit_sent),
+                                    .commit = result.commit_timestamp};
+}
+
 // A lower bound of the lease that the protocol uses: some round it down to whole seconds.
 Duration LeaseAtLeastUsed(const ProtocolInfo& info, const LockOptions& options) {
   const Duration lease = std::max(options.lease.value_or(info.lease_default), info.lease_min);
@@ -281,7 +291,9 @@ void LockHost::OnTransactionEnded(RequestId /*request*/, const MachineHost::Flig
                                       .renews_lease = flight.step == info_.heartbeat_step,
                                       .outcome = WordOf(result.outcome),
                                       .status = result.status,
-                                      .took = MonotonicNow() - flight.began});
+                                      .took = MonotonicNow() - flight.began,
+                                      .attempts = result.attempts,
+                                      .committed = CommittedOf(flight, result)});
   }
   NoticeRenewal(flight, result);
   failure_ = result.status;

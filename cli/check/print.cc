@@ -61,6 +61,28 @@ std::string CostText(const check::HistoryMetrics& metrics) {
              " of ", std::to_string(metrics.takeovers));
 }
 
+// Rounded so that no clock seems better known than it is.
+std::string AheadText(check::Offsets ahead) {
+  constexpr int64_t kMicrosecond = 1'000;
+  const auto down = [](int64_t ns) { return ns / kMicrosecond - (ns % kMicrosecond < 0 ? 1 : 0); };
+  return Cat(FormatDuration(Microseconds(down(ahead.least.ns))), " to ",
+             FormatDuration(Microseconds(-down(-ahead.most.ns))));
+}
+
+void PrintClocks(const std::vector<check::ClockFinding>& clocks) {
+  constexpr size_t kShown = 20;
+  if (clocks.empty()) return;
+  std::cout << "clocks, ahead of true time by:";
+  for (size_t i = 0; i < clocks.size() && i < kShown; ++i) {
+    std::cout << "\n  " << sim::Printable(clocks[i].process, 100) << ' '
+              << (clocks[i].ahead ? AheadText(*clocks[i].ahead) : "not known");
+  }
+  if (clocks.size() > kShown) {
+    std::cout << "\n  and " << clocks.size() - kShown << " more processes (--json has all)";
+  }
+  std::cout << '\n';
+}
+
 std::string Explained(const InvariantFinding& found) {
   std::string text = found.text;
   if (found.finding == Finding::kViolated && found.violations > 1) {
@@ -104,6 +126,7 @@ void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol) {
             << ", after the lease's end: " << Numbers(metrics.late_renewals) << '\n'
             << "overlaps of beliefs, at least: " << Numbers(metrics.belief_overlaps) << '\n'
             << "overlaps of work, at least: " << Numbers(metrics.work_overlaps) << '\n';
+  PrintClocks(verdict.clocks);
   std::cout << "taken for granted:";
   for (const std::string& assumption : verdict.assumptions) std::cout << "\n  " << assumption;
   std::cout << '\n';

@@ -37,21 +37,6 @@ constexpr std::pair<const char*, std::vector<Duration> HistoryMetrics::*> kDurat
     {"without_holder", &HistoryMetrics::without_holder},
     {"late_renewals", &HistoryMetrics::late_renewals}};
 
-// Whose file it is. A check of something else must not go on with it.
-Json HeadOf(const CheckRequest& request) {
-  const char* usual = std::getenv("WHORL_DATABASE");  // NOLINT(concurrency-mt-unsafe)
-  const std::string database =
-      request.database.name.empty() && usual != nullptr ? usual : request.database.name;
-  return {{"format", kFormat},
-          {"version", kVersion1},
-          {"database", database},
-          {"stream", request.database.stream},
-          {"protocol", request.protocol},
-          {"table", request.table},
-          {"lock", request.lock},
-          {"lease", request.lease ? FormatDuration(*request.lease) : ""}};
-}
-
 Json FindingJson(const InvariantFinding& found) {
   return {{"invariant", std::string(WordOf(found.invariant))},
           {"verdict", std::string(WordOf(found.finding))},
@@ -128,6 +113,10 @@ Resumed ResumedFrom(const Json& json, const CheckRequest& request) {
                                          {.file = request.resume_path, .line = 0}, resumed.changes);
     if (!wrong.empty()) throw std::out_of_range(wrong);
   }
+  const bool are_changes = std::ranges::all_of(resumed.changes, [](const check::Operation& change) {
+    return std::holds_alternative<check::RowChange>(change.what);
+  });
+  if (!are_changes) throw std::out_of_range("\"changes\" has a record that is no change of a row");
   for (const Json& found : json.at("findings")) resumed.findings.push_back(FindingFrom(found));
   resumed.metrics = MetricsFrom(json.at("metrics"));
   return resumed;
@@ -135,19 +124,38 @@ Resumed ResumedFrom(const Json& json, const CheckRequest& request) {
 
 }  // namespace
 
+// A check of something else must not go on with it.
+Json ResumeHead(const CheckRequest& request) {
+  const char* usual = std::getenv("WHORL_DATABASE");  // NOLINT(concurrency-mt-unsafe)
+  const std::string database =
+      request.database.name.empty() && usual != nullptr ? usual : request.database.name;
+  return {{"format", kFormat},
+          {"version", kVersion1},
+          {"database", database},
+          {"stream", request.database.stream},
+          {"protocol", request.protocol},
+          {"table", request.table},
+          {"lock", request.lock},
+          {"lease", request.lease ? FormatDuration(*request.lease) : ""}};
+}
+
 absl::Status ReadResume(const CheckRequest& request, std::optional<Resumed>& out) {
   std::error_code ignored;
   if (!std::filesystem::exists(request.resume_path, ignored)) return absl::OkStatus();
   std::ifstream file;
   if (absl::Status opened = OpenInput(request.resume_path, file); !opened.ok()) return opened;
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return ParseResume(std::string(std::istreambuf_iterator<char>(file), {}), request, out);
+}
+
+absl::Status ParseResume(std::string_view text, const CheckRequest& request,
+                         std::optional<Resumed>& out) {
   const std::string path = sim::Printable(request.resume_path, 1'000);
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || json.value("format", "") != kFormat) {
     return absl::InvalidArgumentError(
         Cat(path, " is no file of whorl check --resume; name another one"));
   }
-  const Json head = HeadOf(request);
+  const Json head = ResumeHead(request);
   for (const auto& [name, value] : head.items()) {
     if (json.contains(name) && json[name] == value) continue;
     return absl::InvalidArgumentError(
@@ -196,7 +204,7 @@ absl::Status ResumeWriter::End(const check::Checker& checker,
 
 absl::Status ResumeWriter::Write(const check::Checker& checker,
                                  const std::vector<InvariantFinding>& before) {
-  Json json = HeadOf(request_);
+  Json json = ResumeHead(request_);
   json["position"] = FormatRfc3339(*reached_);
   Json& findings = json["findings"] = Json::array();
   for (const InvariantFinding& now : checker.SoFar()) {

@@ -7,12 +7,14 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "check/check.h"
 #include "check/landmarks.h"
 #include "cli/check/request.h"
+#include "sim/scenario/json_text.h"
 
 namespace whorl::cli {
 
@@ -26,6 +28,12 @@ struct Resumed {
 
 // Reads the file. Nothing if there is none yet; kInvalidArgument, with the remedy, if it is of another check.
 absl::Status ReadResume(const CheckRequest& request, std::optional<Resumed>& out);
+
+// The members that say of which check the file is.
+sim::Json ResumeHead(const CheckRequest& request);
+// The same for the file's text.
+absl::Status ParseResume(std::string_view text, const CheckRequest& request,
+                         std::optional<Resumed>& out);
 
 // What was found before, and is found now: the worse of the two.
 check::InvariantFinding WorseOf(const check::InvariantFinding& before,

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <system_error>
 
+#include "real_client/os.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
@@ -19,13 +19,12 @@ absl::Status Failed(const std::string& path, int error) {
       Cat(path, ": cannot be written: ", std::generic_category().message(error)));
 }
 
-}  // namespace
-
-std::string WallTime() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-  return FormatRfc3339(Timestamp::FromUnixNanos(us * 1'000));
+// To the microsecond, for people.
+Timestamp Shortened(Timestamp time) {
+  return Timestamp::FromUnixNanos(time.UnixNanos() / 1'000 * 1'000);
 }
+
+}  // namespace
 
 EventLog::~EventLog() {
   if (file_ != STDOUT_FILENO) close(file_);
@@ -42,11 +41,11 @@ absl::Status EventLog::Open(const std::string& path) {
 }
 
 absl::Status EventLog::Write(const LogEvent& event) {
-  const std::string time = event.time.empty() ? WallTime() : event.time;
+  const Timestamp time = event.time ? *event.time : real_client::SystemNow();
   std::string line;
   if (json_) {
     sim::Json json = sim::Json::object();
-    json["time"] = time;
+    json["time"] = FormatRfc3339(time);
     json["event"] = event.event;
     json["id"] = id_;
     json["n"] = ++lines_;
@@ -54,8 +53,8 @@ absl::Status EventLog::Write(const LogEvent& event) {
     for (const auto& [name, value] : event.fields) json[name] = value;
     line = sim::DumpJson(json) + "\n";
   } else {
-    line = Cat(time, " ", event.lock.empty() ? "" : Cat(sim::Printable(event.lock), ": "),
-               event.text, "\n");
+    line = Cat(FormatRfc3339(Shortened(time)), " ",
+               event.lock.empty() ? "" : Cat(sim::Printable(event.lock), ": "), event.text, "\n");
   }
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t written = write(file_, rest.data(), rest.size());

@@ -2,27 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "real_client/os.h"
 #include "sim/report/json_print.h"
 
 namespace whorl::cli {
 
 // An event of a lock, or of the process.
 struct LogEvent {
-  std::string time;   // RFC 3339; empty: when it is written
-  std::string event;  // "leads"
-  std::string lock;   // empty: the event concerns no lock
-  std::string text;   // for people: "leads with token 7 for 9.98 s, unless renewed"
+  std::optional<Timestamp> time;  // by the wall clock; empty: when it is written
+  std::string event;              // "leads"
+  std::string lock;               // empty: the event concerns no lock
+  std::string text;               // for people: "leads with token 7 for 9.98 s, unless renewed"
   std::vector<std::pair<std::string, sim::Json>> fields;  // in JSON
 };
-
-// The wall clock's time now, to the microsecond, as RFC 3339.
-std::string WallTime();
 
 // Writes at once, and blocks while the reader of a pipe is slow.
 // In JSON, "n" numbers the lines of this process from 1, so that missing ones are noticed.

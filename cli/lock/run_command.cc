@@ -22,6 +22,7 @@
 #include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "real_client/lock_log.h"
 #include "real_client/os.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -42,8 +43,9 @@ constexpr std::string_view kRunFooter = R"(Examples:
 Takes part until SIGINT or SIGTERM, and then releases the locks that it holds, all at the same time; a
 second signal, more than a second later, ends it at once. Logged are: started, leads, lost, failing
 (Spanner refuses or does not answer; logged when the reason changes), answers (it does again), note (of
-the protocol), stopped. With --json, renewed, too: a renewal, and the time that is "left" then; and "n"
-numbers the lines from 1 ("started"). whorl check judges such a log.
+the protocol), stopped. With --json, too: renewed, with the time that is "left" then; and call, each
+transaction that was sent to Spanner, with its commit timestamp if it changed something. "n" numbers the
+lines from 1 ("started"). whorl check judges such a log.
 Metrics, by protocol: whorl_locks, whorl_locks_led, whorl_lock_terms_total,
 whorl_lock_heartbeats_sent_total, whorl_lock_heartbeats_failed_total,
 whorl_lock_last_heartbeat_timestamp_seconds, whorl_lock_transaction_duration_seconds (step, outcome);
@@ -58,7 +60,7 @@ class EventQueue {
   void Put(LogEvent event) {
     const std::lock_guard lock(mutex_);
     // Now, and not when a slow reader lets it be written: "left" counts from then.
-    event.time = WallTime();
+    event.time = real_client::SystemNow();
     events_.push_back(std::move(event));
     changed_.notify_one();
   }
@@ -102,8 +104,7 @@ class Reporter final : public real_client::LockObserver {
     const Leadership before = std::exchange(leadership_, leadership);
     if (leadership.leads && !before.leads) return Leads(leadership);
     if (!leadership.leads && before.leads) return Put("lost", "leads no longer", {});
-    const bool renews = leadership.leads && leadership.until != before.until;
-    if (request_.json && renews) Renewed(leadership, leadership.token != before.token);
+    if (request_.json) PutForCheck(real_client::EventOf(before, leadership));
   }
   void OnNote(const real_client::LockNote& note) override {
     Json values = Json::array();
@@ -117,6 +118,7 @@ class Reporter final : public real_client::LockObserver {
   }
   void OnTransaction(const real_client::LockTransaction& transaction) override {
     heard_ = true;
+    if (request_.json) PutForCheck(real_client::EventOf(transaction));
     const Status& status = transaction.status;
     const std::string step(transaction.step);
     if (status.code == Code::kCancelled) return;
@@ -131,13 +133,12 @@ class Reporter final : public real_client::LockObserver {
   }
 
  private:
-  void Renewed(const Leadership& leadership, bool has_other_token) {
-    const Duration left = leadership.until - real_client::MonotonicNow();
-    std::vector<std::pair<std::string, Json>> fields = {{"left", sim::SecondsText(left)}};
-    if (has_other_token && leadership.token) {
-      fields.emplace_back("token", std::to_string(*leadership.token));
-    }
-    Put("renewed", {}, std::move(fields));
+  // What whorl check judges, and nobody reads.
+  void PutForCheck(const std::optional<real_client::LockEvent>& event) {
+    if (!event) return;
+    std::vector<std::pair<std::string, Json>> fields;
+    for (const auto& [name, value] : event->members) fields.emplace_back(name, value);
+    Put(std::string(event->event), {}, std::move(fields));
   }
   void Leads(const Leadership& leadership) {
     const Duration left = leadership.until - real_client::MonotonicNow();

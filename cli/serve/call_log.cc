@@ -10,6 +10,7 @@
 #include <chrono>
 #include <ios>
 #include <string_view>
+#include <utility>
 
 #include "sim/report/json_print.h"
 #include "sim/scenario/error_text.h"
@@ -38,10 +39,12 @@ std::string CodeOf(const CallRecord& record) {
   return record.answered ? std::string(WordOf(record.status.code)) : "lost";
 }
 
-std::string LineOf(const CallRecord& record) {
+std::string LineOf(const CallRecord& record, const std::vector<std::string>& names) {
   Json line = Json::object();
   line["at"] = FormatRfc3339(record.at);
   line["client"] = record.client + 1;
+  const auto client = static_cast<size_t>(record.client);
+  if (client < names.size()) line["id"] = names[client];
   line["method"] = record.method;
   if (!record.call.session.empty()) line["session"] = record.call.session;
   const TransactionId& transaction =
@@ -92,7 +95,8 @@ class CallLog::Meters {
           .Register(registry_);
 };
 
-CallLog::CallLog() : meters_(std::make_unique<Meters>()) {}
+CallLog::CallLog(std::vector<std::string> names)
+    : names_(std::move(names)), meters_(std::make_unique<Meters>()) {}
 
 CallLog::~CallLog() = default;
 
@@ -103,7 +107,7 @@ absl::Status CallLog::OpenFile(const std::string& file) {
 }
 
 void CallLog::Append(const CallRecord& record) {
-  std::string line = LineOf(record);
+  std::string line = LineOf(record, names_);
   meters_->Note(record);
   const std::lock_guard lock(mutex_);
   if (file_.is_open()) file_ << line;

@@ -23,7 +23,8 @@ class CallLog {
   // How many lines are kept in memory; the file has all.
   static constexpr size_t kKept = 100'000;
 
-  CallLog();
+  // `names`: of the clients, from the first on; empty: they have none.
+  explicit CallLog(std::vector<std::string> names);
   ~CallLog();
 
   // Writes each line into the file, too. An error if it cannot be written.
@@ -51,6 +52,7 @@ class CallLog {
 
   Lines FromLocked(uint64_t from, size_t most) const;
 
+  const std::vector<std::string> names_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::deque<std::string> kept_;

@@ -1,9 +1,12 @@
 #include "cli/serve/fault_front.h"
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -26,7 +29,8 @@ class Front final : public FaultFront {
  public:
   Front(const FaultRequest& request, const real_client::ConnectionOptions& upstream,
         std::shared_ptr<grpc::ChannelCredentials> credentials)
-      : engine_({.seed = request.seed,
+      : log_(request.names),
+        engine_({.seed = request.seed,
                  .wall = real_client::SystemNow,
                  .steady = MonotonicNow,
                  .link =
@@ -149,6 +153,38 @@ void AddJudgeOptions(CLI::App& app, const std::shared_ptr<live::JudgeRequest>& r
       ->type_name("TIME");
 }
 
+// How many clients there are, or their names.
+void SetClients(const std::string& text, FaultRequest& request) {
+  constexpr size_t kMost = 1000;
+  constexpr std::string_view kWants = "--clients: expected a number from 1 to 1000, or names: a,b";
+  if (text.find_first_not_of("0123456789") == std::string::npos) {
+    request.clients = 0;
+    std::from_chars(text.data(), text.data() + text.size(), request.clients);
+  } else {
+    for (size_t begin = 0; begin <= text.size() && request.names.size() <= kMost;) {
+      const size_t end = std::min(text.find(',', begin), text.size());
+      request.names.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    request.clients = static_cast<int>(request.names.size());
+  }
+  const std::set<std::string> names(request.names.begin(), request.names.end());
+  if (request.clients < 1 || static_cast<size_t>(request.clients) > kMost || names.contains("")) {
+    throw CLI::ValidationError(Cat(kWants, ", got ", sim::Quoted(text)));
+  }
+  if (names.size() < request.names.size()) {
+    throw CLI::ValidationError(Cat("--clients: each client has a name of its own, got ", text));
+  }
+}
+
+void AddClients(CLI::App& app, const std::shared_ptr<FaultRequest>& request) {
+  app.add_option_function<std::string>(
+         "--clients", [request](const std::string& text) { SetClients(text, *request); },
+         "ports, one for each client, so that a rule can strike one of them: how many, or the "
+         "clients' names, for --history (default: 1)")
+      ->type_name("N|NAMES");
+}
+
 }  // namespace
 
 void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request) {
@@ -159,10 +195,7 @@ void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request
       ->allow_extra_args(false);
   app.add_option("--history", request->history, "write each call into FILE, as a line of JSON")
       ->type_name("FILE");
-  AddNumber(
-      app, "--clients", 1, 1000,
-      [request](uint64_t count) { request->clients = static_cast<int>(count); },
-      "ports, one for each client, so that a rule can strike one of them (default: 1)");
+  AddClients(app, request);
   AddJudgeOptions(app, request->judge);
   AddNumber(
       app, "--seed", 0, std::numeric_limits<uint64_t>::max(),

@@ -24,11 +24,12 @@ struct FaultRequest {
   std::vector<live::CallRule> rules;  // what is in them, after Load()
   std::string history;                // file of JSON lines; empty: none
   int clients = 1;                    // ports, one for each client
+  std::vector<std::string> names;     // of the clients; empty: they have none
   uint64_t seed = 1;
   std::shared_ptr<live::JudgeRequest> judge = std::make_shared<live::JudgeRequest>();
 
   bool IsAsked() const {
-    return !files.empty() || !history.empty() || clients > 1 || judge->IsAsked();
+    return !files.empty() || !history.empty() || clients > 1 || !names.empty() || judge->IsAsked();
   }
 };
 // --faults, --history, --clients, --seed, --judge, --table, --lease.

@@ -5,12 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace whorl::check_c_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string Taken(char* text) {
@@ -41,6 +43,39 @@ TEST(CheckC, JudgesLinesOfSeveralFiles) {
   whorl_check_free(check);
 }
 
+// A test's own logs need no other format.
+class CheckCPattern : public testing::Test {
+ protected:
+  static constexpr const char* kMapping = R"json({"time":"%Y-%m-%d %H:%M:%S","lines":[
+      {"match":"^(?P<time>\\S+ \\S+) (?P<id>\\w+) leads (?P<lock>\\w+)","event":"leads"},
+      {"match":"^(?P<time>\\S+ \\S+) (?P<id>\\w+) ","event":"goes_on"}]})json";
+
+  static std::string VerdictBy(const std::string& pattern) {
+  const std::string options =
+      R"({"protocol":"spindle_v2","clock_error":"10ms","pattern":)" + pattern + "}";
+  char* error = nullptr;
+  whorl_check* check = whorl_check_new(options.c_str(), &error);
+  EXPECT_EQ(Taken(error), "");
+  if (check == nullptr) return {};
+  for (const char* line : {"2026-01-01 00:00:10 a leads job", "2026-01-01 00:00:15 b leads job",
+                           "2026-01-01 00:00:20 a goes on", "2026-01-01 00:00:25 b goes on"}) {
+    EXPECT_EQ(Taken(whorl_check_add_line(check, "pods.log", line)), "");
+  }
+  const auto verdict = nlohmann::json::parse(Taken(whorl_check_verdict(check)));
+  whorl_check_free(check);
+  return verdict["invariants"]["single_leader_belief"]["verdict"];
+}
+};
+
+TEST_F(CheckCPattern, IsAnObjectOrAFile) {
+  EXPECT_EQ(VerdictBy(kMapping), "violated");
+  const std::string path = testing::TempDir() + "check_c_mapping.json";
+  std::ofstream(path) << kMapping;
+  EXPECT_EQ(VerdictBy('"' + path + '"'), "violated");
+  // It has no line of these.
+  EXPECT_EQ(VerdictBy(R"("spindle_v2")"), "unknown");
+}
+
 TEST(CheckC, SaysWhatIsWrongWithTheOptions) {
   const auto wrong = [](const char* options) {
     char* error = nullptr;
@@ -52,6 +87,13 @@ TEST(CheckC, SaysWhatIsWrongWithTheOptions) {
   EXPECT_THAT(wrong(R"({"protocol":"none"})"), HasSubstr("no protocol \"none\""));
   EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","leese":"1s"})"), HasSubstr("no option"));
   EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","lease":"1"x})"), HasSubstr("JSON"));
+  EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","pattern":"nosuch"})"),
+              AllOf(HasSubstr("\"nosuch\" is no file"), HasSubstr("spindle_v2")));
+  EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","pattern":{"lines":[]}})"),
+              HasSubstr("\"pattern\": wants \"lines\""));
+  EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","pattern":1})"), HasSubstr("ready mapping"));
+  EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","format":"log"})"), HasSubstr("\"pattern\""));
+  EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","format":"xml"})"), HasSubstr("edn"));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace whorl::check::check_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 const ProtocolInfo& V2() { return *FindProtocol("spindle_v2"); }
 
@@ -97,6 +98,82 @@ TEST(CheckRows, AHeartbeatOfNobodyKnownMakesItPossibleAndACallDecides) {
       Judge({kTakes, Call("c", "07.9", "08", "08.1"), beat, taken})[Invariant::kLeaseRespected]
           .finding,
       Finding::kHolds);
+}
+
+// Of a pause there is no line, and of the lapse a late one. Who logs renewals would have logged one first.
+TEST(CheckSpans, ABeliefThatLapsedInAPauseIsOverIfRenewalsAreLogged) {
+  const std::string leads = Says("a", "leads", "01", R"(,"left":"10s")");
+  const std::string renewed = Says("a", "renewed", "06", R"(,"left":"10s")");
+  const auto judge = [&](std::vector<std::string> lines, const std::string& b_leads) {
+    lines.push_back(Says("b", "leads", b_leads));
+    lines.push_back(Says("b", "lost", "25"));
+    return Judge(lines)[Invariant::kSingleLeaderBelief].finding;
+  };
+  const std::string lost = Says("a", "lost", "40");
+  EXPECT_EQ(judge({leads, renewed, lost}, "20"), Finding::kHolds);
+  EXPECT_EQ(judge({leads, renewed, lost}, "15"), Finding::kViolated);
+  EXPECT_EQ(judge({leads, lost}, "20"), Finding::kPossible);
+  // The renewal was before the pause, and its line after it.
+  const std::string late = Says("a", "renewed", "39", R"(,"left":"1s")");
+  EXPECT_EQ(judge({leads, renewed, late, lost}, "20"), Finding::kPossible);
+}
+
+// serve saw whose transaction it was. How far the clock of that process is off it did not see.
+TEST(CheckRows, ACallThatAnotherProgramSawSaysWhoWroteAndNothingOfClocks) {
+  const auto served = [](const std::string& id, const std::string& commit) {
+    return R"({"at":")" + Second(commit) + R"(","client":1,"id":")" + id +
+           R"(","method":"Commit","transaction":"0a","code":"OK","commit_timestamp":")" +
+           Second(commit) + R"(","took":"0.1"})";
+  };
+  const std::string beat =
+      Change("08", "UPDATE", Values("08", "01", "a"), R"({"heartbeat":")" + Second("01") + "\"}");
+  const std::string taken =
+      Change("13", "UPDATE", Values("13", "12", "b"), Values("08", "01", "a"));
+  const auto judge = [&](const std::string& id) {
+    return Judge({kTakes, served(id, "08"), beat, taken},
+                 {.lease = Seconds(10)})[Invariant::kLeaseRespected]
+        .finding;
+  };
+  EXPECT_EQ(judge("a"), Finding::kViolated);
+  EXPECT_EQ(judge("c"), Finding::kHolds);
+  // The clock of b is 30 s ahead, and nobody has said so.
+  const HistoryVerdict verdict =
+      Judge({kTakes, served("b", "12"), Says("a", "leads", "02"), Says("a", "lost", "03"),
+             Says("b", "leads", "42"), Says("b", "lost", "43")},
+            {.lease = Seconds(10)});
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+  EXPECT_THAT(verdict.problems, IsEmpty());
+}
+
+// Of one call there may be two records, and a takeover costs what it costs.
+TEST(CheckRows, ACallThatIsLoggedAndSeenIsCountedOnce) {
+  const auto served = [](const std::string& method, const std::string& more,
+                         const std::string& at = "19.9") {
+    return R"({"at":")" + Second(at) + R"(","client":1,"id":"b","lock":"job","method":")" + method +
+           "\"," + more + R"("took":"0.3"})";
+  };
+  const std::string seen_read = served("ExecuteStreamingSql", R"("code":"OK",)", "19.5");
+  const std::string seen_commit =
+      served("Commit", R"("code":"OK","commit_timestamp":")" + Second("20") + "\",");
+  const std::string read = R"({"event":"call","id":"b","lock":"job","time":")" + Second("19.95") +
+                           R"(","outcome":"read"})";
+  const std::string commit = R"({"event":"call","id":"b","lock":"job","sent":")" + Second("19.96") +
+                             R"(","commit":")" + Second("20") + R"(","time":")" + Second("20.1") +
+                             R"(","attempts":3})";
+  const std::string taken =
+      Change("20", "UPDATE", Values("20", "20", "b"), Values("01", "01", "a"));
+  const auto cost = [&](const std::vector<std::string>& calls) {
+    std::vector<std::string> lines = {kTakes};
+    lines.insert(lines.end(), calls.begin(), calls.end());
+    lines.push_back(taken);
+    const auto costs = Judge(lines).metrics.takeover_costs;
+    return costs.empty() ? std::vector<int64_t>{}
+                         : std::vector<int64_t>{costs[0].calls, costs[0].commits, costs[0].aborted};
+  };
+  EXPECT_EQ(cost({seen_read, seen_commit}), (std::vector<int64_t>{2, 1, 0}));
+  EXPECT_EQ(cost({read, commit}), (std::vector<int64_t>{4, 1, 2}));
+  EXPECT_EQ(cost({seen_read, read, seen_commit, commit}), (std::vector<int64_t>{4, 1, 2}));
+  EXPECT_EQ(cost({commit, seen_commit}), (std::vector<int64_t>{3, 1, 2}));
 }
 
 // Without tokens the owner is whom the row names.
@@ -401,6 +478,30 @@ TEST(CheckTest, TimesThatAreCutToWholeSecondsAreThoseThatWereKnown) {
   EXPECT_EQ(verdict.metrics.grants, 1);
   // A time of another second is another one: the change before it is missing.
   EXPECT_EQ(Judge({lines[0], lines[2]}).metrics.gaps, 1);
+}
+
+// The token of the process that takes it is another one, though it looks the same.
+TEST(CheckTest, ATakeoverWithinTheSecondOfTheTokenIsNoRenewalThoughItsTokenIsCut) {
+  const std::string pending = R"({"heartbeat":"9999-12-31T23:59:59Z","token":)";
+  const std::string cut = R"(")" + Second("01") + R"(")";
+  const auto row = [&](const std::string& token, const std::string& who) {
+    return pending + token + R"(,"writer":")" + who + "\"}";
+  };
+  const std::string old = R"({"heartbeat":)" + cut + R"(,"token":)" + cut + R"(,"writer":")";
+  const std::vector<std::string> lines = {
+      Change("01.5", "INSERT", row(R"("9999-12-31T23:59:59Z")", "a"), "{}"),
+      Change("01.75", "UPDATE", row(cut, "b"), old + "a\"}"),
+      Change("02.5", "UPDATE", row(cut, "b"), old + "b\"}"),
+      Change("02.75", "UPDATE", row(cut, "c"),
+             R"({"heartbeat":")" + Second("02") + R"(","token":)" + cut + R"(,"writer":"b"})")};
+  const HistoryVerdict verdict = Judge(lines);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kViolated);
+  EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("b took lock job from a"));
+  // It may be the greater one of that second, or not.
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kPossible);
+  EXPECT_THAT(verdict[Invariant::kTokenMonotonic].text, HasSubstr("shows whole seconds"));
+  EXPECT_EQ(verdict.metrics.gaps, 0);
+  EXPECT_EQ(verdict.metrics.takeovers, 2);
 }
 
 // --- what a process said that it has ---------------------------------------------------------------

@@ -236,6 +236,55 @@ TEST(CheckOtlp, BadSpansAreRefused) {
   EXPECT_THAT(ReadAll(R"({"resourceMetrics":[]})").errors, IsEmpty());
 }
 
+// --- what whorl serve writes ---
+
+std::string Served(const std::string& method, const std::string& more) {
+  return R"({"at":"1970-01-01T00:00:05Z","client":1,"id":"pod-a","method":")" + method + "\"," +
+         more + R"("took":"0.250000000"})" + "\n";
+}
+
+// Whose transaction it was is known by the port; when, by serve's clock alone.
+TEST(CheckServe, ACommitIsACallOfTheClientByTheClockOfServe) {
+  const Heard heard = ReadAll(
+      Served("Commit", R"("transaction":"0a","code":"OK","commit_timestamp":")" + At(5) + "\","),
+      {.wanted = {.lock = "job", .table = {}}, .format = {}, .pattern = nullptr}, "calls.jsonl");
+  EXPECT_THAT(heard.errors, IsEmpty());
+  ASSERT_THAT(heard.operations, SizeIs(1));
+  const auto& call = std::get<Called>(heard.operations[0].what);
+  EXPECT_EQ(call.process, "calls.jsonl");
+  EXPECT_EQ(call.Sender(), "pod-a");
+  EXPECT_EQ(call.lock, "job");
+  EXPECT_EQ(call.sent, Timestamp::FromUnixNanos(5'000'000'000));
+  EXPECT_EQ(call.received, Timestamp::FromUnixNanos(5'250'000'000));
+  EXPECT_EQ(call.commit, Timestamp::FromUnixNanos(5'000'000'000));
+}
+
+// A transaction is one call, as processes log it.
+TEST(CheckServe, CallsAreCountedAsProcessesLogThem) {
+  const auto statement = [](const std::string& method, const std::string& more) {
+    const Heard heard = ReadAll(Served(method, more));
+    EXPECT_THAT(heard.errors, IsEmpty());
+    return heard.operations.empty() ? std::nullopt : std::optional(heard.SaidAt(0).statement);
+  };
+  const std::string in_transaction = R"("transaction":"0a",)";
+  EXPECT_EQ(statement("ExecuteStreamingSql", R"("code":"OK",)"), Statement::kCalled);
+  EXPECT_EQ(statement("ExecuteSql", in_transaction + R"("code":"OK",)"), std::nullopt);
+  EXPECT_EQ(statement("ExecuteSql", in_transaction + R"("code":"ABORTED",)"), Statement::kAborted);
+  EXPECT_EQ(statement("Commit", in_transaction + R"("code":"ABORTED",)"), Statement::kAborted);
+  EXPECT_EQ(statement("Commit", in_transaction + R"("code":null,)"), Statement::kCalled);
+  EXPECT_EQ(statement("Rollback", in_transaction + R"("code":"OK",)"), Statement::kCalled);
+  EXPECT_EQ(statement("BeginTransaction", R"("code":"OK",)"), std::nullopt);
+  EXPECT_EQ(statement("CreateSession", R"("code":"OK",)"), std::nullopt);
+}
+
+TEST(CheckServe, AClientWithoutANameIsRefused) {
+  EXPECT_THAT(ReadAll(R"({"at":"1970-01-01T00:00:05Z","client":1,"method":"Commit","took":"0.1"})")
+                  .errors[0],
+              HasSubstr("h:1: names no process: start whorl serve"));
+  EXPECT_THAT(ReadAll(R"({"at":"5","client":1,"id":"a","method":"Commit","took":"0.1"})").errors[0],
+              HasSubstr("\"at\" is a time"));
+}
+
 // --- logs ---
 
 LogPattern PatternOf(std::string_view mapping) {

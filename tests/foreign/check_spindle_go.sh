@@ -15,7 +15,8 @@ server=""
 declare -A pods=()
 
 finish() {
-  exec {stdin}>&- 2>/dev/null || true
+  [[ -z "${stdin:-}" ]] || exec {stdin}>&-
+  exec 2>/dev/null  # or each process that is killed is reported
   for pod in "${pods[@]}" $server; do
     kill -KILL "$pod" 2>/dev/null || true
   done

@@ -1,5 +1,7 @@
 // libFuzzer's entry: any bytes as a history, compressed or not, in any format. The first byte chooses
-// between the formats that are recognised and logs.
+// between the formats that are recognised, logs by the ready mapping, and logs by a mapping that the bytes
+// before the first zero are.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,18 +19,25 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace whorl;  // NOLINT(google-build-using-namespace)
   const ProtocolInfo& protocol = *FindProtocol("spindle_v2");
   check::Checker checker(protocol, {.lease = Seconds(10), .window = Seconds(1)});
-  static const check::LogPattern kPattern = [] {
+  static const check::LogPattern kReady = [] {
     check::LogPattern pattern;
     (void)pattern.Parse(*check::ReadyPattern("spindle_v2"));
     return pattern;
   }();
   if (size == 0) return 0;
-  check::Input input(protocol, {.wanted = {.lock = "job", .table = {}},
-                                .format = {},
-                                .pattern = data[0] % 2 == 0 ? nullptr : &kPattern});
+  std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const check::LogPattern* pattern = data[0] % 3 == 0 ? nullptr : &kReady;
+  check::LogPattern own;
+  if (data[0] % 3 == 2) {
+    const size_t end = std::min(bytes.find('\0'), bytes.size());
+    // What is no mapping reads nothing.
+    if (own.Parse(bytes.substr(0, end)).empty()) pattern = &own;
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  }
+  check::Input input(protocol,
+                     {.wanted = {.lock = "job", .table = {}}, .format = {}, .pattern = pattern});
   std::string text;
   check::Decoder decoder;
-  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (decoder.Add(bytes, text).empty()) (void)decoder.Finish(text);
   if (text.size() > kTextMax) return 0;
   std::vector<check::Operation> operations;

@@ -29,7 +29,12 @@ func taken(text *C.char) string {
 }
 
 func run() error {
-	options := C.CString(`{"protocol": "fenced_lease", "clock_error": "10ms"}`)
+	// b has a log of its own, and "pattern" says how it is read: this, or a file.
+	options := C.CString(`{"protocol": "fenced_lease", "clock_error": "10ms", "pattern": {
+		"time": "%Y-%m-%d %H:%M:%S",
+		"lines": [
+			{"match": "^(?P<time>\\S+ \\S+) (?P<id>\\w+) begins (?P<lock>\\w+)", "event": "works"},
+			{"match": "^(?P<time>\\S+ \\S+) (?P<id>\\w+) ends (?P<lock>\\w+)", "event": "rests"}]}}`)
 	defer C.free(unsafe.Pointer(options))
 	var wrong *C.char
 	check := C.whorl_check_new(options, &wrong)
@@ -38,16 +43,15 @@ func run() error {
 	}
 	defer C.whorl_check_free(check)
 
-	file := C.CString("test")
-	defer C.free(unsafe.Pointer(file))
-	for _, line := range []string{
-		`{"event":"works","id":"a","lock":"job","time":"2026-01-01T00:00:10Z"}`,
-		`{"event":"works","id":"b","lock":"job","time":"2026-01-01T00:00:15Z"}`,
-		`{"event":"rests","id":"a","lock":"job","time":"2026-01-01T00:00:20Z"}`,
-		`{"event":"rests","id":"b","lock":"job","time":"2026-01-01T00:00:25Z"}`,
+	for _, line := range []struct{ file, text string }{
+		{"a.jsonl", `{"event":"works","id":"a","lock":"job","time":"2026-01-01T00:00:10Z"}`},
+		{"b.log", `2026-01-01 00:00:15 b begins job`},
+		{"a.jsonl", `{"event":"rests","id":"a","lock":"job","time":"2026-01-01T00:00:20Z"}`},
+		{"b.log", `2026-01-01 00:00:25 b ends job`},
 	} {
-		text := C.CString(line)
+		file, text := C.CString(line.file), C.CString(line.text)
 		refused := C.whorl_check_add_line(check, file, text)
+		C.free(unsafe.Pointer(file))
 		C.free(unsafe.Pointer(text))
 		if refused != nil {
 			return fmt.Errorf("%s", taken(refused))

@@ -168,6 +168,16 @@ TEST_F(ChangeStreamEmulatorTest, AnotherProcessGoesOnWhereAWatchWasKilled) {
   Write("no.json", "{}");
   EXPECT_THAT(Whorl("check --stream mine --protocol fenced_lease --resume no.json").err,
               HasSubstr("is no file of whorl check --resume"));
+  // Nor is one whose changes are none.
+  std::string kept = ReadText(folder_ / "watch.json");
+  kept.replace(
+      kept.find("\"changes\": ["), 12,
+      R"("changes": [{"event":"leads","id":"a","lock":"job","time":"2026-01-01T00:00:00Z"},)");
+  Write("watch.json", kept);
+  const Ended no_change =
+      Whorl("check --stream fenced_locks_changes --protocol fenced_lease --resume watch.json");
+  EXPECT_EQ(no_change.code, 2);
+  EXPECT_THAT(no_change.err, HasSubstr("watch.json cannot be read: \"changes\" has a record"));
   EXPECT_THAT(Whorl("check --protocol fenced_lease --resume x.json --from 1m").err,
               HasSubstr("--resume keeps where a check of a change stream was"));
 }
