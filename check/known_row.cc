@@ -1,13 +1,24 @@
 #include "check/known_row.h"
 
+#include <algorithm>
+#include <string>
+
 #include "sim/scenario/rules.h"
 
 namespace whorl::check {
 
+bool WritesGivenTokens(const ProtocolInfo& protocol) {
+  if (protocol.statements == nullptr) return false;
+  return std::ranges::any_of(
+      protocol.statements(std::string(protocol.table)),
+      [](const StepStatement& statement) { return statement.token == TokenSource::kParameter; });
+}
+
 bool NamesAnother(const KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol) {
   for (size_t i = 0; i < protocol.columns.size(); ++i) {
     if (protocol.columns[i].name != protocol.holder_columns.holder) continue;
-    return i < row.size() && i < known.size() && row[i] && known[i] && *row[i] != *known[i];
+    return i < row.size() && i < known.size() && row[i] && known[i] && *row[i] != *known[i] &&
+           WritesGivenTokens(protocol);
   }
   return false;
 }

@@ -107,7 +107,7 @@ class Rows {
   const std::string& NameOfCosts(const std::string& lock) const;
   std::string OwnerIn(const KnownRow& columns) const;
   // Whether the token is another one though it may look the same, cut to whole seconds: the holder changed.
-  static bool IsOfAnother(const Row& row, const Token& token, const std::string& holder);
+  bool IsOfAnother(const Row& row, const Token& token, const std::string& holder) const;
   bool Renews(const Row& row, const KnownRow& after) const;
 
   const ProtocolInfo& protocol_;
