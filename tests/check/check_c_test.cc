@@ -51,20 +51,20 @@ class CheckCPattern : public testing::Test {
       {"match":"^(?P<time>\\S+ \\S+) (?P<id>\\w+) ","event":"goes_on"}]})json";
 
   static std::string VerdictBy(const std::string& pattern) {
-  const std::string options =
-      R"({"protocol":"spindle_v2","clock_error":"10ms","pattern":)" + pattern + "}";
-  char* error = nullptr;
-  whorl_check* check = whorl_check_new(options.c_str(), &error);
-  EXPECT_EQ(Taken(error), "");
-  if (check == nullptr) return {};
-  for (const char* line : {"2026-01-01 00:00:10 a leads job", "2026-01-01 00:00:15 b leads job",
-                           "2026-01-01 00:00:20 a goes on", "2026-01-01 00:00:25 b goes on"}) {
-    EXPECT_EQ(Taken(whorl_check_add_line(check, "pods.log", line)), "");
+    const std::string options =
+        R"({"protocol":"spindle_v2","clock_error":"10ms","pattern":)" + pattern + "}";
+    char* error = nullptr;
+    whorl_check* check = whorl_check_new(options.c_str(), &error);
+    EXPECT_EQ(Taken(error), "");
+    if (check == nullptr) return {};
+    for (const char* line : {"2026-01-01 00:00:10 a leads job", "2026-01-01 00:00:15 b leads job",
+                             "2026-01-01 00:00:20 a goes on", "2026-01-01 00:00:25 b goes on"}) {
+      EXPECT_EQ(Taken(whorl_check_add_line(check, "pods.log", line)), "");
+    }
+    const auto verdict = nlohmann::json::parse(Taken(whorl_check_verdict(check)));
+    whorl_check_free(check);
+    return verdict["invariants"]["single_leader_belief"]["verdict"];
   }
-  const auto verdict = nlohmann::json::parse(Taken(whorl_check_verdict(check)));
-  whorl_check_free(check);
-  return verdict["invariants"]["single_leader_belief"]["verdict"];
-}
 };
 
 TEST_F(CheckCPattern, IsAnObjectOrAFile) {
