@@ -6,7 +6,9 @@
 #include "sim/scenario/rules.h"
 
 namespace whorl::check {
+namespace {
 
+// Whether a statement of the protocol writes a token that it is given.
 bool WritesGivenTokens(const ProtocolInfo& protocol) {
   if (protocol.statements == nullptr) return false;
   return std::ranges::any_of(
@@ -14,15 +16,7 @@ bool WritesGivenTokens(const ProtocolInfo& protocol) {
       [](const StepStatement& statement) { return statement.token == TokenSource::kParameter; });
 }
 
-bool NamesAnother(const KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol) {
-  for (size_t i = 0; i < protocol.columns.size(); ++i) {
-    if (protocol.columns[i].name != protocol.holder_columns.holder) continue;
-    return i < row.size() && i < known.size() && row[i] && known[i] && *row[i] != *known[i] &&
-           WritesGivenTokens(protocol);
-  }
-  return false;
-}
-
+// Whether it is the other one, cut to whole seconds.
 bool IsCut(const Value& shown, const Value& known) {
   const auto* cut = std::get_if<Timestamp>(&shown);
   const auto* whole = std::get_if<Timestamp>(&known);
@@ -30,13 +24,28 @@ bool IsCut(const Value& shown, const Value& known) {
          cut->seconds() == whole->seconds();
 }
 
+}  // namespace
+
+bool NamesAnother(const KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol) {
+  for (size_t i = 0; i < protocol.columns.size(); ++i) {
+    if (protocol.columns[i].name != protocol.holder_columns.holder) continue;
+    return i < row.size() && i < known.size() && row[i] && known[i] && *row[i] != *known[i];
+  }
+  return false;
+}
+
 bool MayBe(const Value& shown, const Value& known) { return shown == known || IsCut(shown, known); }
+
+bool MayBeAnotherToken(const Value& shown, const Value& known, const ProtocolInfo& protocol) {
+  return IsCut(shown, known) && WritesGivenTokens(protocol);
+}
 
 void FillIn(KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol) {
   for (size_t i = 0; i < row.size() && i < known.size(); ++i) {
     if (!known[i]) continue;
     const bool is_cut = row[i] && *row[i] != *known[i] && IsCut(*row[i], *known[i]);
     const bool is_anothers = is_cut && sim::RulesOf(protocol.name).token_column == i &&
+                             MayBeAnotherToken(*row[i], *known[i], protocol) &&
                              NamesAnother(row, known, protocol);
     if (!row[i] || (is_cut && !is_anothers)) row[i] = known[i];
   }

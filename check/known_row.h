@@ -17,13 +17,10 @@ bool MayBe(const Value& shown, const Value& known);
 // What `row` does not say, or says cut, becomes what was known of the row before.
 void FillIn(KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol);
 
-// Whether a statement of the protocol writes a token that it is given.
-bool WritesGivenTokens(const ProtocolInfo& protocol);
-
-// Whether both rows name a holder, and not the same one, and the protocol writes given tokens.
+// Whether both rows name a holder, and not the same one.
 bool NamesAnother(const KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol);
 
-// Whether `shown` may be `known`, cut to whole seconds, or another time within that second.
-bool IsCut(const Value& shown, const Value& known);
+// Whether a token that is shown so may be another one than `known`, within the same second.
+bool MayBeAnotherToken(const Value& shown, const Value& known, const ProtocolInfo& protocol);
 
 }  // namespace whorl::check

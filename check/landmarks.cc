@@ -37,7 +37,8 @@ void Landmarks::Add(const RowChange& change) {
   const bool is_inserted = change.kind == RowChangeKind::kInserted;
   // The token of another process, though it may look the same.
   const bool is_cut = rules_.token_column && before.size() > holder && before[holder] &&
-                      newest.after[holder] && IsCut(*newest.after[holder], *before[holder]) &&
+                      newest.after[holder] &&
+                      MayBeAnotherToken(*newest.after[holder], *before[holder], protocol_) &&
                       NamesAnother(newest.after, before, protocol_);
   if (is_inserted || is_cut || differs(holder) || (!rules_.token_column && differs(owner))) {
     row.taken = newest;

@@ -132,7 +132,7 @@ void Rows::TakeFrom(const KnownRow& columns, Row& row) const {
 
 bool Rows::IsOfAnother(const Row& row, const Token& token, const std::string& holder) const {
   return row.token && !holder.empty() && !row.owner.empty() && holder != row.owner &&
-         IsCut(token.ToValue(), row.token->ToValue()) && WritesGivenTokens(protocol_);
+         MayBeAnotherToken(token.ToValue(), row.token->ToValue(), protocol_);
 }
 
 bool Rows::Renews(const Row& row, const KnownRow& after) const {
@@ -225,8 +225,8 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
   const std::string owner = row.owner;
   const bool changes = owner != row.last_owner;
   token_monotonic_.Judged();
-  if (row.greatest && changes && IsCut(token.ToValue(), row.greatest->ToValue()) &&
-      WritesGivenTokens(protocol_)) {
+  if (row.greatest && changes &&
+      MayBeAnotherToken(token.ToValue(), row.greatest->ToValue(), protocol_)) {
     token_monotonic_.Possible(change.commit, change.lock, std::nullopt, [&] {
       return Cat(owner.empty() ? "an unknown process" : owner, " committed a token of lock ",
                  change.lock, " in the second of ", FormatToken(token), ", in which it had had ",

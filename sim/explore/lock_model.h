@@ -89,7 +89,7 @@ class LockModel {
   LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker make_config = nullptr);
   LockModel(const ExploreWorld& world, const ExploreBounds& bounds);
 
-  // Once for each choice of rates of clocks.
+  // One for each choice of the rates of clocks.
   std::vector<State> Initial() const;
   // From now on, the initial states are those after these moves (prefix.h).
   void BeginAfter(std::vector<Move> prefix) { prefix_ = std::move(prefix); }
