@@ -14,8 +14,6 @@
 namespace whorl::sim {
 namespace {
 
-using Parts = ShapeTable::Parts;
-
 // --- what can happen -----------------------------------------------------------------------------
 
 // Lists the moves of one state: what LockModel lists of a world, from its parts.
@@ -26,12 +24,12 @@ class PartMoveLister {
       : state_(state), bounds_(bounds), moves_(moves) {}
 
   void List() {
-    const std::vector<ShapeTable::Part>& parts = state_.parts.all;
-    for (size_t i = 0; i < parts.size(); ++i) ListPart(static_cast<uint8_t>(i));
-    for (const ShapeTable::Part& part : parts) {
-      if (part.shape->kind() == PartKind::kNode) ListFaultsOfNode(*part.shape);
-      if (part.shape->kind() == PartKind::kDatabase && state_.left.deletes > 0) {
-        for (const uint32_t fault : part.shape->deletions) {
+    for (size_t i = 0; i < state_.parts.size(); ++i) ListPart(static_cast<uint8_t>(i));
+    for (const NormalPart* part : state_.parts) {
+      const Shape& shape = *part->shape;
+      if (shape.kind() == PartKind::kNode) ListFaultsOfNode(shape);
+      if (shape.kind() == PartKind::kDatabase && state_.left.deletes > 0) {
+        for (const uint32_t fault : shape.deletions) {
           if (!OperatorIsAtWork(fault)) Strike(fault, PartMove::kNoPart, 1);
         }
       }
@@ -52,26 +50,23 @@ class PartMoveLister {
 
   bool IsPaused(int16_t node) const {
     if (node < 0) return false;
-    return std::ranges::any_of(state_.parts.all, [node](const ShapeTable::Part& part) {
-      return part.shape->kind() == PartKind::kNode && part.shape->name.index == node &&
-             part.shape->is_paused;
+    return std::ranges::any_of(state_.parts, [node](const NormalPart* part) {
+      const Shape& shape = *part->shape;
+      return shape.kind() == PartKind::kNode && shape.name.index == node && shape.is_paused;
     });
   }
 
   // As sim::OperatorIsAtWork: a transaction that is over is no part once nothing is to follow.
   bool OperatorIsAtWork(uint32_t fault) const {
-    return std::ranges::any_of(state_.parts.all, [fault](const ShapeTable::Part& part) {
-      return part.shape->IsOfOperator(fault);
-    });
+    return std::ranges::any_of(
+        state_.parts, [fault](const NormalPart* part) { return part->shape->IsOfOperator(fault); });
   }
 
   void ListPart(uint8_t place) {
-    const ShapeTable::Part& part = state_.parts.all[place];
+    const NormalPart& part = *state_.parts[place];
     const std::vector<PartEvent>& events = part.shape->events;
     for (size_t i = 0; i < events.size(); ++i) {
-      const int64_t due = state_.parts.numbers[part.first_hole + i];
-      ListEvent(place, static_cast<uint8_t>(i), events[i],
-                ToInstant(Timestamp::FromUnixNanos(due)));
+      ListEvent(place, static_cast<uint8_t>(i), events[i], state_.now + Duration{part.numbers[i]});
     }
   }
 
@@ -110,7 +105,7 @@ class PartMoveLister {
     const bool arrives = std::holds_alternative<CallArrives>(event.choice.event);
     const bool replies = std::holds_alternative<ReplyArrives>(event.choice.event);
     if (!arrives && !replies) return;
-    const Shape& call = *state_.parts.all[place].shape;
+    const Shape& call = *state_.parts[place]->shape;
     const int16_t node = call.name.index;
     if (node < 0 || !call.is_awaited) return;
     if (state_.left.losses > 0) {
@@ -181,7 +176,8 @@ PendingEvent Unnamed(const PendingEvent& event) { return std::visit(WithoutNames
 
 // --- the model -----------------------------------------------------------------------------------
 
-RememberingModel::RememberingModel(const LockModel& model) : model_(model), shapes_(model) {}
+RememberingModel::RememberingModel(const LockModel& model)
+    : model_(model), shapes_(model), table_(model), steps_(table_, model.memory()) {}
 
 void RememberingModel::SetOutside(const Situation& situation, State& state) const {
   state.now = situation.world.now();
@@ -190,9 +186,10 @@ void RememberingModel::SetOutside(const Situation& situation, State& state) cons
   state.shown = situation.shown;
 }
 
-void RememberingModel::SetKey(const Digest128& parts, State& state) const {
+void RememberingModel::Settle(State& state) const {
+  NormalTable::Sort(state.parts);
   state.key = model_.KeyOf(
-      parts,
+      table_.DigestOf(state.parts),
       {.now = state.now, .left = state.left, .violated = state.violated, .shown = state.shown});
 }
 
@@ -201,7 +198,9 @@ std::vector<RememberedState> RememberingModel::Initial() {
   for (LockModel::State& initial : model_.Initial()) {
     State& state = states.emplace_back();
     SetOutside(*initial, state);
-    SetKey(shapes_.TakeApart(*initial, state.parts), state);
+    shapes_.TakeApart(*initial, parts_after_);
+    table_.FromWorld(state.now, parts_after_, state.parts);
+    Settle(state);
     state.lineage = std::make_shared<const Lineage>(
         Lineage{.situation = std::make_unique<const Situation>(*std::move(initial))});
   }
@@ -234,68 +233,99 @@ bool RememberingModel::Take(const State& from, const PartMove& part_move, State&
 }
 
 bool RememberingModel::TakeKnown(const State& from, const PartMove& part_move, State& to) {
-  to.left = from.left;
+  to.now = from.now;
   if (part_move.kind == MoveKind::kAdvance) {
-    to.now = part_move.at;
     to.parts = from.parts;
+    table_.Advance(part_move.at - from.now, to.parts);
+    to.now = part_move.at;
     to.violated = 0;
     to.shown.clear();
   } else {
     StepMemory::Judgement judgement;
-    to.now = from.now;
-    if (!steps_.Apply(from.now, from.parts, part_move, to.parts, judgement)) return false;
+    if (from.parts.size() > kMostParts) return false;
+    if (!steps_.Apply(from.now, SetsOf(from), part_move, to.parts, judgement)) return false;
+    table_.Restore(to.parts, judgement.concerns_gates);
     to.violated = judgement.violated;
     to.shown = std::move(judgement.shown);
-    if (part_move.kind == MoveKind::kFault)
-      Spend(to.left, part_move.fault, model_.scenario().nodes.size());
   }
-  const bool is_later = part_move.kind == MoveKind::kAdvance;
-  SetKey(shapes_.Normalise(to.now, to.parts, is_later), to);
-  const Shape* shape =
-      part_move.part == PartMove::kNoPart ? nullptr : from.parts.all[part_move.part].shape;
-  to.lineage = std::make_shared<const Lineage>(Lineage{
-      .before = from.lineage, .situation = nullptr, .part_move = part_move, .shape = shape});
+  to.left = from.left;
+  if (part_move.kind == MoveKind::kFault)
+    Spend(to.left, part_move.fault, model_.scenario().nodes.size());
+  Settle(to);
+  SetStep(from, part_move, to);
   return true;
 }
 
 void RememberingModel::TakeInWorld(const State& from, const PartMove& part_move, State& to) {
-  const Made before = MakeWorld(from);
-  const Shape* shape =
-      part_move.part == PartMove::kNoPart ? nullptr : from.parts.all[part_move.part].shape;
-  auto after = std::make_unique<Situation>(before.situation);
-  const bool concerns_judges = model_.Step(*after, MoveIn(before.situation, part_move, shape));
-  SetOutside(*after, to);
-  SetKey(shapes_.TakeApart(*after, to.parts), to);
-  if (part_move.kind != MoveKind::kAdvance) {
-    steps_.Record(from.now, model_.memory(), before.parts, part_move, to.parts, concerns_judges,
-                  to.violated, to.shown);
+  MakeWorld(from);
+  SetStep(from, part_move, to);
+  after_ = *made_;
+  const bool concerns_judges = model_.Step(*after_, MoveIn(*made_, part_move, to.shape));
+  SetOutside(*after_, to);
+  shapes_.TakeApart(*after_, parts_after_);
+  if (part_move.kind != MoveKind::kAdvance && from.parts.size() <= kMostParts) {
+    steps_.Record({.now = from.now, .world = parts_of_made_, .sets = SetsOf(from)}, part_move,
+                  parts_after_, concerns_judges, {.violated = to.violated, .shown = to.shown});
   }
-  to.lineage =
-      std::make_shared<const Lineage>(Lineage{.before = nullptr, .situation = std::move(after)});
+  table_.FromWorld(to.now, parts_after_, to.parts);
+  Settle(to);
+  if (to.before->steps < kStepsWithoutWorld) return;
+  to.lineage = std::make_shared<const Lineage>(
+      Lineage{.situation = std::make_unique<const Situation>(*after_)});
+  to.before = nullptr;
 }
 
-RememberingModel::Made RememberingModel::MakeWorld(const State& state) {
-  if (state.lineage->situation != nullptr) return {*state.lineage->situation, state.parts};
-  if (made_for_ == state.lineage) return {*made_, parts_of_made_};
-  std::vector<const Lineage*> steps;
-  const Lineage* from = state.lineage.get();
-  for (; from->situation == nullptr; from = from->before.get()) steps.push_back(from);
+const PartSets& RememberingModel::SetsOf(const State& state) {
+  if (!sets_ || sets_->parts() != state.parts) sets_.emplace(state.parts);
+  return *sets_;
+}
+
+void RememberingModel::SetStep(const State& from, const PartMove& part_move, State& to) {
+  to.lineage = nullptr;
+  to.before = LineageOf(from);
+  to.part_move = part_move;
+  to.shape = part_move.part == PartMove::kNoPart ? nullptr : from.parts[part_move.part]->shape;
+}
+
+const std::shared_ptr<const Lineage>& RememberingModel::LineageOf(const State& state) {
+  if (state.lineage == nullptr) {
+    state.lineage = std::make_shared<const Lineage>(Lineage{.situation = nullptr,
+                                                            .before = state.before,
+                                                            .part_move = state.part_move,
+                                                            .shape = state.shape,
+                                                            .steps = state.before->steps + 1});
+  }
+  return state.lineage;
+}
+
+namespace {
+
+bool AreOfOneForm(const ShapeTable::Parts& world, const NormalParts& parts) {
+  return std::ranges::equal(world.all, parts, {}, &ShapeTable::Part::digest,
+                            [](const NormalPart* part) { return part->digest; });
+}
+
+}  // namespace
+
+void RememberingModel::MakeWorld(const State& state) {
+  const std::shared_ptr<const Lineage>& lineage = LineageOf(state);
+  if (made_for_ == lineage) return;
   made_for_ = nullptr;
+  std::vector<const Lineage*> steps;
+  const Lineage* from = lineage.get();
+  for (; from->situation == nullptr; from = from->before.get()) steps.push_back(from);
   made_ = *from->situation;
   for (const Lineage* step : steps | std::views::reverse) {
     model_.Step(*made_, MoveIn(*made_, step->part_move, step->shape));
   }
-  State again;
-  SetOutside(*made_, again);
-  SetKey(shapes_.TakeApart(*made_, parts_of_made_), again);
-  if (again.key != state.key) {
+  shapes_.TakeApartSorted(*made_, parts_of_made_);
+  if (!AreOfOneForm(parts_of_made_, state.parts)) {
     throw std::logic_error(
         "the world made for a state is not of its form: the protocol may ask about longer ago than "
         "ProtocolInfo::memory_leases says, or a statement may compute how long ago something was "
         "(TIMESTAMP_DIFF): let it return CURRENT_TIMESTAMP, and subtract in the protocol");
   }
-  made_for_ = state.lineage;
-  return {*made_, parts_of_made_};
+  made_for_ = lineage;
 }
 
 Move RememberingModel::MoveIn(const Situation& situation, const PartMove& part_move,
@@ -308,8 +338,8 @@ Move RememberingModel::MoveIn(const Situation& situation, const PartMove& part_m
   if (part_move.kind == MoveKind::kAdvance || shape == nullptr) return move;
   const WorldState& world = situation.world.state();
   const auto at_place = [&]() -> const ShapeTable::Part& {
-    static thread_local Parts parts;
-    shapes_.TakeApart(situation, parts);
+    static thread_local ShapeTable::Parts parts;
+    shapes_.TakeApartSorted(situation, parts);
     return parts.all[part_move.part];
   };
   if (part_move.kind == MoveKind::kFault) {
@@ -350,9 +380,9 @@ Move RememberingModel::MoveIn(const Situation& situation, const PartMove& part_m
 explore::Path<Move> RememberingModel::MovesOf(const explore::Path<PartMove>& path) {
   explore::Path<Move> moves = {.initial = path.initial, .choices = {}};
   Situation situation = *model_.Initial()[path.initial];
-  Parts parts;
+  ShapeTable::Parts parts;
   for (const PartMove& part_move : path.choices) {
-    shapes_.TakeApart(situation, parts);
+    shapes_.TakeApartSorted(situation, parts);
     const Shape* shape =
         part_move.part == PartMove::kNoPart ? nullptr : parts.all[part_move.part].shape;
     moves.choices.push_back(MoveIn(situation, part_move, shape));
@@ -363,9 +393,8 @@ explore::Path<Move> RememberingModel::MovesOf(const explore::Path<PartMove>& pat
 
 size_t RememberingModel::BytesOf(const State& state) const {
   constexpr size_t kLineage = sizeof(Lineage) + 32;
-  size_t bytes = state.parts.all.capacity() * sizeof(ShapeTable::Part) +
-                 state.parts.numbers.capacity() * sizeof(int64_t) + kLineage;
-  if (state.lineage->situation != nullptr) {
+  size_t bytes = state.parts.capacity() * sizeof(const NormalPart*) + kLineage;
+  if (state.lineage != nullptr && state.lineage->situation != nullptr) {
     bytes += sizeof(Situation) + model_.BytesOf(*state.lineage->situation);
   }
   return bytes;

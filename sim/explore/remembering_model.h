@@ -1,6 +1,6 @@
 // LockModel, but a step that was taken once is known wherever the parts that it reads are the same.
 //
-// Most states have no world: they are their parts (shape.h). Where a step is not known, the world of the
+// Most states have no world: they are their parts (normal_part.h). Where a step is not known, the world of the
 // state is made by taking the steps that led to it from the nearest state before that has one, and the step
 // is taken there by the code that ships.
 // Invariants:
@@ -23,6 +23,7 @@
 #include "sim/explore/engine/record.h"
 #include "sim/explore/engine/result.h"
 #include "sim/explore/lock_model.h"
+#include "sim/explore/normal_part.h"
 #include "sim/explore/shape.h"
 #include "sim/explore/steps.h"
 
@@ -30,11 +31,11 @@ namespace whorl::sim {
 
 // How a state came about.
 struct Lineage {
-  std::shared_ptr<const Lineage> before;  // null if `situation` is there
-  std::unique_ptr<const Situation> situation;
-  // The step from `before`:
+  std::unique_ptr<const Situation> situation;  // null: its world is made by the step that led to it
+  std::shared_ptr<const Lineage> before;
   PartMove part_move;
-  const Shape* shape = nullptr;  // of its part, if it has one
+  const Shape* shape = nullptr;  // of the step's part, if it has one
+  uint32_t steps = 0;            // since the last one with a situation
 };
 
 struct RememberedState {
@@ -42,9 +43,13 @@ struct RememberedState {
   FaultBudget left;
   uint32_t violated = 0;       // by the last step, as bits by Invariant
   std::vector<ShownBy> shown;  // if kinds are told apart: by the last step
-  ShapeTable::Parts parts;
+  NormalParts parts;
   explore::Key128 key;
-  std::shared_ptr<const Lineage> lineage;
+  // Most states are found again, and most of the others are never asked for it, so it is made late.
+  mutable std::shared_ptr<const Lineage> lineage;  // null: as the next three say
+  std::shared_ptr<const Lineage> before;
+  PartMove part_move;
+  const Shape* shape = nullptr;
 };
 
 class RememberingModel {
@@ -70,7 +75,7 @@ class RememberingModel {
   }
   size_t BytesOf(const State& state) const;
   // What it holds besides states, roughly.
-  size_t OwnBytes() const { return steps_.bytes(); }
+  size_t OwnBytes() const { return steps_.bytes() + table_.bytes(); }
 
   // From now on all of them are.
   void CheckEveryStep() { checks_ = true; }
@@ -83,32 +88,37 @@ class RememberingModel {
 
  private:
   static constexpr uint64_t kKnownToChecked = 1'024;
+  // Copies of worlds that are kept take more time than the steps from one to the next.
+  static constexpr uint32_t kStepsWithoutWorld = 8;
 
   void ListMoves(const State& state, std::vector<std::pair<PartMove, int>>& moves) const;
   bool TakeKnown(const State& from, const PartMove& part_move, State& to);
   void TakeInWorld(const State& from, const PartMove& part_move, State& to);
   void SetOutside(const Situation& situation, State& state) const;
-  void SetKey(const Digest128& parts, State& state) const;
-  // A state's world, and the parts that were taken from it.
-  struct Made {
-    const Situation& situation;
-    const ShapeTable::Parts& parts;
-  };
-  // Valid until the next call, and as long as the state.
-  Made MakeWorld(const State& state);
+  // Sorts its parts, and sets its key.
+  void Settle(State& state) const;
+  static const std::shared_ptr<const Lineage>& LineageOf(const State& state);
+  const PartSets& SetsOf(const State& state);
+  static void SetStep(const State& from, const PartMove& part_move, State& to);
+  // A state's world, in made_, and the parts that were taken from it, in parts_of_made_.
+  void MakeWorld(const State& state);
   // The move in this world. `shape`: of its part, if it has one.
   Move MoveIn(const Situation& situation, const PartMove& part_move, const Shape* shape);
 
   const LockModel& model_;
   bool checks_ = false;
   ShapeTable shapes_;
+  NormalTable table_;
   StepMemory steps_;
+  std::optional<PartSets> sets_;  // of the last state of which a step was taken
   std::vector<std::pair<PartMove, int>> moves_;
   uint64_t known_steps_ = 0;
   // The last state whose world was made.
   std::shared_ptr<const Lineage> made_for_;
   std::optional<Situation> made_;
+  std::optional<Situation> after_;  // kept for its memory
   ShapeTable::Parts parts_of_made_;
+  ShapeTable::Parts parts_after_;
 };
 
 // Whether steps of the model's worlds can be remembered: no clock is off by choice, clocks of processes run

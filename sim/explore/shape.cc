@@ -114,7 +114,7 @@ class Describer {
     shape_.transaction = begun_by.process == ProcessId{}
                              ? OfOperator(begun_by.generation)
                              : PartTransaction{.id = IdOf(begun_by), .hole = 0};
-    shape_.matters_by_itself = MattersByItself(situation_.world, transaction);
+    shape_.may_be_forgotten = !MattersByItself(situation_.world, transaction);
     shape_.pins_versions = transaction.snapshot.has_value() && !model::IsOver(transaction);
   }
 
@@ -137,8 +137,8 @@ bool Shape::IsOfOperator(uint32_t fault) const {
 const Shape& ShapeTable::ShapeOf(const Situation& situation, size_t place) {
   const CanonicalForm::Part& part = form_.parts()[place];
   const Digest128 digest = form_.ShapeOf(part);
-  const auto known = shapes_.find(digest);
-  if (known != shapes_.end()) return *known->second;
+  const explore::Key128 key = {.high = digest.high, .low = digest.low};
+  if (const auto* known = shapes_.Find(key)) return **known;
   auto shape = std::make_unique<Shape>();
   shape->digest = digest;
   shape->name = part.name;
@@ -154,7 +154,7 @@ const Shape& ShapeTable::ShapeOf(const Situation& situation, size_t place) {
       shape->alone = RenamedShape(situation, place, symmetry->Alone(part.name.index));
     }
   }
-  return *shapes_.emplace(digest, std::move(shape)).first->second;
+  return *shapes_.Insert(key, std::move(shape));
 }
 
 Digest128 ShapeTable::RenamedShape(const Situation& situation, size_t place,
@@ -164,7 +164,7 @@ Digest128 ShapeTable::RenamedShape(const Situation& situation, size_t place,
   return renamed_form_.ShapeOf(renamed_form_.parts()[place]);
 }
 
-Digest128 ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
+void ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
   model_.AddParts(situation, form_);
   form_.BeginPart({.kind = static_cast<uint16_t>(PartKind::kLedger)}, 0);
   situation.checkers.AddKnown(form_);
@@ -176,13 +176,20 @@ Digest128 ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
     const std::span<const int64_t> numbers = form_.NumbersOf(part);
     parts.all.push_back({.shape = &ShapeOf(situation, place),
                          .first_hole = static_cast<uint32_t>(parts.numbers.size()),
-                         .origin = part.origin & ((1U << 30) - 1)});
+                         .origin = part.origin});
     parts.numbers.insert(parts.numbers.end(), numbers.begin(), numbers.end());
   }
-  return Normalise(situation.world.now(), parts, false);
 }
 
-Digest128 ShapeTable::Normalise(Instant now, Parts& parts, bool is_later) {
+void ShapeTable::TakeApartSorted(const Situation& situation, Parts& parts) {
+  TakeApart(situation, parts);
+  SetDigests(situation.world.now(), parts);
+  std::ranges::sort(parts.all, [](const Part& a, const Part& b) {
+    return std::tie(a.shape->name, a.digest) < std::tie(b.shape->name, b.digest);
+  });
+}
+
+void ShapeTable::SetDigests(Instant now, Parts& parts) {
   const Scenario& scenario = model_.scenario();
   const Timestamp true_time = ToTimestamp(now);
   asked_.assign(scenario.nodes.size() * scenario.locks.size(), true_time.UnixNanos());
@@ -193,52 +200,11 @@ Digest128 ShapeTable::Normalise(Instant now, Parts& parts, bool is_later) {
   }
   normal_.Begin(true_time, model_.memory(), asked_);
   for (const Part& part : parts.all) {
-    const NormalForm::Alone alone = {.digest = part.alone, .has_old = part.has_old};
-    const bool is_known = part.is_known && !is_later;
     normal_.AddPart(part.shape->digest, part.shape->holes, parts.NumbersOf(part),
-                    part.shape->kind() != PartKind::kLedger, is_known ? &alone : nullptr);
+                    part.shape->kind() != PartKind::kLedger);
   }
   normal_.Finish();
-  for (size_t i = 0; i < parts.all.size(); ++i) {
-    Part& part = parts.all[i];
-    part.digest = normal_.DigestOf(i);
-    part.alone = normal_.AloneOf(i).digest;
-    part.has_old = normal_.AloneOf(i).has_old;
-    part.is_known = true;
-  }
-  parts.gates_of_now = normal_.gates_of_now();
-  parts.is_ambiguous = normal_.is_ambiguous();
-  const Symmetry* symmetry = model_.symmetry();
-  const Digest128 digest = symmetry == nullptr ? normal_.digest() : LeastDigest(*symmetry, parts);
-  std::ranges::sort(parts.all, [](const Part& a, const Part& b) {
-    return std::tie(a.shape->name, a.digest) < std::tie(b.shape->name, b.digest);
-  });
-  return digest;
-}
-
-// REQUIRES: the parts are in the order of normal_.
-Digest128 ShapeTable::LeastDigest(const Symmetry& symmetry, const Parts& parts) const {
-  const auto add = [](const Digest128& digest, Digest128& sum) {
-    sum.high += digest.high;
-    sum.low += digest.low;
-  };
-  const auto signature = [&](int16_t node) {
-    Digest128 sum;
-    for (size_t k = 0; k < parts.all.size(); ++k) {
-      const Shape& shape = *parts.all[k].shape;
-      if (shape.name.index == node) add(DigestOfPart(shape.alone, normal_.AloneOf(k).digest), sum);
-    }
-    return sum;
-  };
-  const auto renamed = [&](size_t i) {
-    Digest128 sum;
-    for (size_t k = 0; k < parts.all.size(); ++k) {
-      const Shape& shape = *parts.all[k].shape;
-      if (!shape.renamed.empty()) add(DigestOfPart(shape.renamed[i], normal_.NumbersOf(k)), sum);
-    }
-    return sum;
-  };
-  return symmetry.Least(normal_.digest(), signature, renamed);
+  for (size_t i = 0; i < parts.all.size(); ++i) parts.all[i].digest = normal_.DigestOf(i);
 }
 
 }  // namespace whorl::sim

@@ -1,19 +1,16 @@
-// A state of a search as the parts of its canonical form: what a world and its judges are, said by a
-// few shapes, which many states share, and some numbers.
-//
-// A state can be taken further without a world where the step is known (steps.h).
+// A world and its judges as the parts of their canonical form, said by a few shapes, which many worlds share,
+// and some numbers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "protocol/canonical_form.h"
 #include "sim/explore/bounds.h"
-#include "sim/explore/engine/key.h"
+#include "sim/explore/engine/key_map.h"
 #include "sim/explore/lock_model.h"
 #include "sim/world/canonical.h"
 #include "sim/world/world.h"
@@ -65,8 +62,8 @@ struct Shape {
   bool may_abort = false;
   // kTransaction
   PartTransaction transaction;
-  bool matters_by_itself = false;
-  bool pins_versions = false;  // versions of rows are kept for its reads
+  bool may_be_forgotten = false;  // once nobody refers to it
+  bool pins_versions = false;     // versions of rows are kept for its reads
   // kDatabase
   std::vector<uint32_t> deletions;  // faults of the menu that find their row
 
@@ -84,37 +81,31 @@ class ShapeTable {
 
   struct Part {
     const Shape* shape = nullptr;
-    Digest128 digest;           // of the shape and what the numbers mean
-    Digest128 alone;            // of the numbers, if it is known (NormalForm::Alone)
-    uint32_t first_hole = 0;    // among the numbers of all parts
-    uint32_t origin : 30 = 0;   // CanonicalForm::Part::origin, if it was taken from a world
-    bool is_known : 1 = false;  // what the numbers are alone
-    bool has_old : 1 = false;
+    Digest128 digest;         // of the shape and what the numbers mean, if they were sorted
+    uint32_t first_hole = 0;  // among the numbers of all parts
+    uint32_t origin = 0;      // CanonicalForm::Part::origin
   };
   struct Parts {
-    std::vector<Part> all;  // sorted by name and digest; the ledger's is the last
+    std::vector<Part> all;
     std::vector<int64_t> numbers;
-    uint64_t gates_of_now = 0;  // NormalForm
-    bool is_ambiguous = false;
 
     std::span<const int64_t> NumbersOf(const Part& part) const {
       return std::span(numbers).subspan(part.first_hole, part.shape->hole_count());
     }
   };
 
-  // Those of a situation. The digest is of all parts that are shown.
-  Digest128 TakeApart(const Situation& situation, Parts& parts);
-  // Sets what depends on the numbers and the time, and sorts. The same digest. `is_later`: time has gone on
-  // since parts became known.
-  Digest128 Normalise(Instant now, Parts& parts, bool is_later);
+  // Those of a situation, in no order; the ledger's is the last.
+  void TakeApart(const Situation& situation, Parts& parts);
+  // The same, sorted by name and digest.
+  void TakeApartSorted(const Situation& situation, Parts& parts);
 
  private:
+  void SetDigests(Instant now, Parts& parts);
   const Shape& ShapeOf(const Situation& situation, size_t place);
   Digest128 RenamedShape(const Situation& situation, size_t place, const Renaming& renaming);
-  Digest128 LeastDigest(const Symmetry& symmetry, const Parts& parts) const;
 
   const LockModel& model_;
-  std::map<Digest128, std::unique_ptr<const Shape>> shapes_;
+  explore::KeyMap<std::unique_ptr<const Shape>> shapes_;
   CanonicalForm form_;
   NormalForm normal_;
   std::vector<int64_t> asked_;

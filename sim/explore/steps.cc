@@ -79,23 +79,16 @@ struct ReadsOfEvent {
 
 int16_t NodeOfFault(uint32_t fault) { return static_cast<int16_t>(fault / kFaultsOfNode); }
 
-template <typename Matches>
-uint64_t PartsWhere(const Parts& parts, const Matches& matches) {
-  uint64_t found = 0;
-  for (size_t i = 0; i < parts.all.size(); ++i) {
-    if (matches(*parts.all[i].shape)) found |= uint64_t{1} << i;
-  }
-  return found;
-}
-
 bool IsOfJudges(const Shape& shape) {
   return shape.kind() == PartKind::kJudges || shape.kind() == PartKind::kLedger;
 }
 
 // --- keys ----------------------------------------------------------------------------------------
 
-explore::Key128 Extend(explore::Key128 key, const Digest128& digest) {
-  return explore::Extend(explore::Extend(key, digest.high), digest.low);
+explore::Key128 Extend(const explore::Key128& key, const explore::Key128& other) {
+  WordDigest digest = WordDigest::From({.high = key.high, .low = key.low});
+  digest.Add({.high = other.high, .low = other.low});
+  return {.high = digest.state().high, .low = digest.state().low};
 }
 
 // When an event that stands alone was due does not matter to what it does.
@@ -103,7 +96,7 @@ bool OnlyIsDue(const Shape& shape) {
   return shape.kind() == PartKind::kEvent && shape.hole_count() == 1;
 }
 
-explore::Key128 KeyOfStep(Instant now, const Parts& parts, const PartMove& part_move,
+explore::Key128 KeyOfStep(Instant now, const NormalParts& parts, const PartMove& part_move,
                           const PartPlaces& inputs) {
   explore::Key128 key = explore::KeyOf(static_cast<uint64_t>(part_move.kind) << 40 |
                                            uint64_t{part_move.event} << 32 | part_move.fault,
@@ -111,55 +104,21 @@ explore::Key128 KeyOfStep(Instant now, const Parts& parts, const PartMove& part_
   // Spanner's timestamps are whole microseconds.
   key = explore::Extend(key, static_cast<uint64_t>(now.ns % Microseconds(1).ns));
   for (const uint8_t input : inputs) {
-    const Part& part = parts.all[input];
+    const NormalPart& part = *parts[input];
     const bool is_due = input == part_move.part && OnlyIsDue(*part.shape);
-    key = Extend(key, is_due ? part.shape->digest : part.digest);
+    const Digest128& shape = part.shape->digest;
+    key = Extend(key, is_due ? explore::Key128{shape.high, shape.low} : part.identity);
   }
   return key;
 }
 
-bool RefersTo(const Parts& parts, const Part& part, const Part& transaction) {
+bool RefersTo(const NormalPart& part, const NormalPart& transaction) {
   const PartTransaction& sought = transaction.shape->transaction;
   return std::ranges::any_of(part.shape->references, [&](const PartTransaction& reference) {
     if (reference.id != sought.id) return false;
-    if (sought.hole == PartTransaction::kNoHole) return true;
-    return parts.numbers[part.first_hole + reference.hole] ==
-           parts.numbers[transaction.first_hole + sought.hole];
+    return sought.hole == PartTransaction::kNoHole ||
+           part.numbers[reference.hole] == transaction.numbers[sought.hole];
   });
-}
-
-bool MayBeForgotten(const Shape& shape) {
-  return shape.kind() == PartKind::kTransaction && !shape.matters_by_itself;
-}
-
-// Which of the transactions among the inputs other parts refer to, as bits by input.
-uint64_t ReferredToByOthers(const Parts& parts, const PartPlaces& inputs, uint64_t others) {
-  uint64_t referred = 0;
-  for (size_t input = 0; input < inputs.size(); ++input) {
-    const Part& part = parts.all[inputs[input]];
-    if (part.shape->kind() != PartKind::kTransaction) continue;
-    for (size_t i = 0; i < parts.all.size(); ++i) {
-      if ((others >> i & 1U) == 0 || !RefersTo(parts, parts.all[i], part)) continue;
-      referred |= uint64_t{1} << input;
-    }
-  }
-  return referred;
-}
-
-explore::Key128 KeyOfJudgement(const Parts& parts, explore::Key128 key) {
-  for (const Part& part : parts.all) {
-    if (!IsOfJudges(*part.shape)) continue;
-    key = Extend(key, part.digest);
-  }
-  return explore::Extend(key, parts.gates_of_now);
-}
-
-void Append(const Parts& from, const Part& part, Parts& to) {
-  const std::span<const int64_t> numbers = from.NumbersOf(part);
-  Part copy = part;
-  copy.first_hole = static_cast<uint32_t>(to.numbers.size());
-  to.all.push_back(copy);
-  to.numbers.insert(to.numbers.end(), numbers.begin(), numbers.end());
 }
 
 // In the table of a KeyMap, at most half of which is taken.
@@ -167,51 +126,70 @@ constexpr size_t kBytesOfKey = sizeof(explore::Key128) + 4 * sizeof(uint32_t);
 
 int64_t Nanos(Instant now) { return ToTimestamp(now).UnixNanos(); }
 
-int64_t GreatestOf(const Parts& parts, uint64_t scope) {
-  int64_t greatest = 0;
-  for (const Part& part : parts.all) {
-    for (size_t i = 0; i < part.shape->hole_count(); ++i) {
-      const Hole& hole = part.shape->holes.all[i];
-      if (hole.kind != HoleKind::kRank || hole.scope != scope) continue;
-      greatest = std::max(greatest, parts.numbers[part.first_hole + i]);
-    }
-  }
-  return greatest;
-}
-
 }  // namespace
 
-uint64_t ReadsOf(const Parts& parts, const PartMove& part_move) {
+// --- sets of parts -------------------------------------------------------------------------------
+
+PartSets::PartSets(const NormalParts& parts) : parts_(parts) {
+  for (const NormalPart* part : parts) {
+    const PartName& name = part->shape->name;
+    if (part->shape->kind() != PartKind::kNode) continue;
+    of_process_.resize(std::max<size_t>(of_process_.size(), static_cast<size_t>(name.index) + 1));
+  }
+  of_node_.resize(of_process_.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Shape& shape = *parts[i]->shape;
+    const uint64_t bit = uint64_t{1} << i;
+    for (size_t node = 0; node < of_node_.size(); ++node) {
+      if (IsOfProcess(shape, static_cast<int16_t>(node))) of_process_[node] |= bit;
+      if (IsOfNode(shape, static_cast<int16_t>(node))) of_node_[node] |= bit;
+    }
+    if (IsOfDatabase(shape)) database_ |= bit;
+    if (IsStored(shape)) stored_ |= bit;
+    if (shape.kind() == PartKind::kResources) resources_ |= bit;
+    if (IsOfJudges(shape)) {
+      judges_ |= bit;
+      key_of_judges_ = Extend(key_of_judges_, parts[i]->identity);
+    }
+    if (shape.kind() != PartKind::kTransaction) continue;
+    for (size_t other = 0; other < parts.size(); ++other) {
+      if (RefersTo(*parts[other], *parts[i])) referring_[i] |= uint64_t{1} << other;
+    }
+  }
+}
+
+uint64_t PartSets::ReadsOf(const PartMove& part_move) const {
   const uint64_t own = part_move.part == PartMove::kNoPart ? 0 : uint64_t{1} << part_move.part;
-  const auto of_node = [&](int16_t node) {
-    return PartsWhere(parts, [node](const Shape& shape) { return IsOfNode(shape, node); });
-  };
   if (part_move.kind == MoveKind::kFault) {
-    const auto nodes = static_cast<size_t>(std::ranges::count(
-        parts.all, PartKind::kNode, [](const Part& p) { return p.shape->kind(); }));
-    if (part_move.fault >= nodes * kFaultsOfNode) return PartsWhere(parts, IsOfDatabase);
-    return own | of_node(NodeOfFault(part_move.fault));
+    if (part_move.fault >= of_node_.size() * kFaultsOfNode) return database_;
+    return own | of_node_[static_cast<size_t>(NodeOfFault(part_move.fault))];
   }
   if (part_move.kind == MoveKind::kAdvance) return 0;
-  const Choice& choice = parts.all[part_move.part].shape->events[part_move.event].choice;
+  const Choice& choice = parts_[part_move.part]->shape->events[part_move.event].choice;
   switch (std::visit(ReadsOfEvent(), choice.event)) {
     case Reads::kProcess:
-      return own | PartsWhere(parts, [&choice](const Shape& shape) {
-               return IsOfProcess(shape, choice.node);
-             });
+      return own | of_process_[static_cast<size_t>(choice.node)];
     case Reads::kNode: {
       const auto* ends = std::get_if<FaultEnds>(&choice.event);
-      return own | of_node(ends != nullptr ? ends->node : choice.node);
+      return own | of_node_[static_cast<size_t>(ends != nullptr ? ends->node : choice.node)];
     }
     case Reads::kDatabase:
-      return own | PartsWhere(parts, IsOfDatabase);
+      return own | database_;
     case Reads::kResource:
-      return own | PartsWhere(parts, [](const Shape& shape) {
-               return shape.kind() == PartKind::kResources;
-             });
+      return own | resources_;
   }
   return own;
 }
+
+uint64_t PartSets::ReferredToByOthers(const PartPlaces& inputs, uint64_t reads) const {
+  uint64_t referred = 0;
+  for (size_t input = 0; input < inputs.size(); ++input) {
+    if ((referring_[inputs[input]] & ~reads) != 0) referred |= uint64_t{1} << input;
+  }
+  return referred;
+}
+
+// --- the memory ----------------------------------------------------------------------------------
 
 PartPlaces StepMemory::InputsOf(uint64_t reads, uint8_t last) {
   PartPlaces inputs;
@@ -223,165 +201,135 @@ PartPlaces StepMemory::InputsOf(uint64_t reads, uint8_t last) {
   return inputs;
 }
 
-StepMemory::Place StepMemory::PlaceOf(Instant now, const Parts& parts, const PartMove& part_move,
+StepMemory::Place StepMemory::PlaceOf(Instant now, const PartSets& sets, const PartMove& part_move,
                                       bool is_wide) {
   Place place;
-  const uint64_t reads = ReadsOf(parts, part_move);
-  place.reads = is_wide ? reads | PartsWhere(parts, IsStored) : reads;
+  place.reads = sets.ReadsOf(part_move) | (is_wide ? sets.stored() : 0);
   place.inputs = InputsOf(place.reads, part_move.part);
-  place.key = KeyOfStep(now, parts, part_move, place.inputs);
+  place.key = KeyOfStep(now, sets.parts(), part_move, place.inputs);
   // Spanner forgets a transaction that is over once nobody refers to it.
-  place.key = explore::Extend(place.key, ReferredToByOthers(parts, place.inputs, ~place.reads));
+  place.key = explore::Extend(place.key, sets.ReferredToByOthers(place.inputs, place.reads));
   return place;
 }
 
 // --- what is known -------------------------------------------------------------------------------
 
-void StepMemory::AddParts(Instant now, const Parts& from, const PartPlaces& inputs,
-                          const Effect& effect, Parts& to) const {
-  for (const NewPart& added : effect.added) {
-    to.all.push_back(
-        {.shape = added.shape, .first_hole = static_cast<uint32_t>(to.numbers.size())});
-    for (size_t i = 0; i < added.sources.size(); ++i) {
-      const Source& source = added.sources[i];
-      int64_t number = source.value;
-      switch (source.kind) {
-        case Source::Kind::kCopied: {
-          const Part& input = from.all[inputs[source.part]];
-          number = from.numbers[input.first_hole + static_cast<size_t>(source.value)];
-          break;
-        }
-        case Source::Kind::kFromNow:
-          number += Nanos(now);
-          break;
-        case Source::Kind::kNew:
-          number += GreatestOf(from, added.shape->holes.all[i].scope);
-          break;
-        case Source::Kind::kConstant:
-          break;
-      }
-      to.numbers.push_back(number);
-    }
-  }
-}
-
-bool StepMemory::DropForgotten(Parts& parts) {
+bool StepMemory::DropForgotten(NormalParts& parts) {
   bool pins = false;
-  std::erase_if(parts.all, [&](const Part& part) {
-    if (!MayBeForgotten(*part.shape)) return false;
+  std::erase_if(parts, [&](const NormalPart* part) {
+    if (!part->may_be_forgotten) return false;
     const bool is_referred_to = std::ranges::any_of(
-        parts.all, [&](const Part& other) { return RefersTo(parts, other, part); });
-    if (!is_referred_to) pins = pins || part.shape->pins_versions;
+        parts, [part](const NormalPart* other) { return RefersTo(*other, *part); });
+    if (!is_referred_to) pins = pins || part->shape->pins_versions;
     return !is_referred_to;
   });
   return !pins;
 }
 
-StepMemory::Applied StepMemory::ApplyFrom(Instant now, const Parts& from, const Place& place,
-                                          Parts& to, Judgement& judgement) const {
+StepMemory::Applied StepMemory::ApplyFrom(const PartSets& sets, const Place& place, NormalParts& to,
+                                          Judgement& judgement) const {
+  const NormalParts& from = sets.parts();
   const Step* known = steps_.Find(place.key);
   if (known == nullptr) return Applied::kNo;
   const Step& step = *known;
   if (step.is_wide) return Applied::kPins;
   if (!step.is_known) return Applied::kNo;
   const Verdict* verdict = nullptr;
-  if (step.concerns_judges) {
-    if (from.is_ambiguous) return Applied::kNo;
-    verdict = judgements_.Find(KeyOfJudgement(from, place.key));
-    if (verdict == nullptr || !verdict->is_known) return Applied::kNo;
-  }
   uint64_t gone = 0;
+  if (step.concerns_judges) {
+    if (from.back()->is_ambiguous) return Applied::kNo;
+    verdict = judgements_.Find(Extend(place.key, sets.key_of_judges()));
+    if (verdict == nullptr || !verdict->is_known) return Applied::kNo;
+    gone = sets.judges();
+  }
   for (size_t i = 0; i < place.inputs.size(); ++i) {
-    if ((step.effect.gone >> i & 1U) != 0) gone |= uint64_t{1} << place.inputs[i];
+    if ((step.gone >> i & 1U) != 0) gone |= uint64_t{1} << place.inputs[i];
   }
-  to.all.clear();
-  to.numbers.clear();
-  // A step adds few parts and numbers; states that wait keep what is reserved here.
-  to.all.reserve(from.all.size() + 2);
-  to.numbers.reserve(from.numbers.size() + 8);
-  for (size_t i = 0; i < from.all.size(); ++i) {
-    const Part& part = from.all[i];
-    if ((gone >> i & 1U) != 0) continue;
-    if (verdict != nullptr && IsOfJudges(*part.shape)) continue;
-    Append(from, part, to);
+  judgement = {};
+  to.clear();
+  for (size_t i = 0; i < from.size(); ++i) {
+    if ((gone >> i & 1U) == 0) {
+      to.push_back(from[i]);
+    } else if (from[i]->concerns_gates) {
+      judgement.concerns_gates = true;
+    }
   }
-  AddParts(now, from, place.inputs, step.effect, to);
-  if (verdict != nullptr) AddParts(now, from, WithJudges(from, place), verdict->effect, to);
-  if (!DropForgotten(to)) return Applied::kPins;
-  // The parts that are not shown are the last ones.
-  std::ranges::partition(to.all,
-                         [](const Part& part) { return part.shape->kind() != PartKind::kLedger; });
-  judgement.violated = verdict == nullptr ? 0 : verdict->violated;
-  judgement.shown.clear();
-  if (verdict != nullptr) judgement.shown = verdict->shown;
-  return Applied::kYes;
+  const auto add = [&](const NormalPart* part) {
+    to.push_back(part);
+    judgement.concerns_gates = judgement.concerns_gates || part->concerns_gates;
+  };
+  std::ranges::for_each(step.added, add);
+  if (verdict != nullptr) {
+    std::ranges::for_each(verdict->judges, add);
+    judgement.violated = verdict->judgement.violated;
+    judgement.shown = verdict->judgement.shown;
+  }
+  return DropForgotten(to) ? Applied::kYes : Applied::kPins;
 }
 
-PartPlaces StepMemory::WithJudges(const Parts& parts, const Place& place) {
-  PartPlaces inputs = place.inputs;
-  for (size_t i = 0; i < parts.all.size(); ++i) {
-    if (IsOfJudges(*parts.all[i].shape)) inputs.push_back(static_cast<uint8_t>(i));
-  }
-  return inputs;
-}
-
-bool StepMemory::Apply(Instant now, const Parts& from, const PartMove& part_move, Parts& to,
-                       Judgement& judgement) const {
-  if (from.all.size() > kMostParts) return false;
-  Applied applied = ApplyFrom(now, from, PlaceOf(now, from, part_move, false), to, judgement);
+bool StepMemory::Apply(Instant now, const PartSets& from, const PartMove& part_move,
+                       NormalParts& to, Judgement& judgement) const {
+  Applied applied = ApplyFrom(from, PlaceOf(now, from, part_move, false), to, judgement);
   if (applied == Applied::kPins) {
-    applied = ApplyFrom(now, from, PlaceOf(now, from, part_move, true), to, judgement);
+    applied = ApplyFrom(from, PlaceOf(now, from, part_move, true), to, judgement);
   }
   return applied == Applied::kYes;
 }
 
 // --- recording -----------------------------------------------------------------------------------
 
-// Instants from before any run: 1970 is when what was never set was.
-constexpr Duration kLongestRun = Seconds(int64_t{366} * 86'400);
-
-// Finds the sources of the numbers of new parts.
+// Finds the normal numbers of new parts.
 class StepMemory::Recorder {
  public:
-  Recorder(Instant now, Duration memory, const Parts& from, PartPlaces inputs)
-      : now_(Nanos(now)), memory_(memory.ns), from_(from), inputs_(inputs) {}
+  Recorder(NormalTable& table, Duration memory, const InWorld& from, PartPlaces inputs)
+      : table_(table), now_(Nanos(from.now)), memory_(memory.ns), from_(from), inputs_(inputs) {}
 
   // Nothing if a number comes from elsewhere.
-  std::optional<std::vector<NewPart>> Trace(const Parts& to,
-                                            const std::vector<const Part*>& added) {
+  std::optional<std::vector<const NormalPart*>> Trace(const Parts& to,
+                                                      const std::vector<const Part*>& added) {
     for (const Part* part : added) CollectNew(to, *part);
     std::ranges::sort(new_);
     const auto rest = std::ranges::unique(new_);
     new_.erase(rest.begin(), rest.end());
-    std::vector<NewPart> traced;
+    std::vector<const NormalPart*> traced;
     for (const Part* part : added) {
-      NewPart one{.shape = part->shape, .sources = {}};
+      std::vector<int64_t> numbers;
       for (size_t i = 0; i < part->shape->hole_count(); ++i) {
-        const std::optional<Source> source = SourceOf(to, *part, i);
-        if (!source) return std::nullopt;
-        one.sources.push_back(*source);
+        const std::optional<int64_t> number = NormalOf(to, *part, i, numbers);
+        if (!number) return std::nullopt;
+        numbers.push_back(*number);
       }
-      traced.push_back(std::move(one));
+      traced.push_back(&table_.Of(*part->shape, numbers));
     }
     return traced;
   }
 
  private:
-  static Source FromNow(int64_t after) { return {.kind = Source::Kind::kFromNow, .value = after}; }
-
-  // The same number of an input, in a hole that is as `wanted`, or after one that is.
-  std::optional<Source> Copied(const Hole& wanted, int64_t number, size_t after = 0) const {
-    for (size_t input = 0; input < inputs_.size(); ++input) {
-      const Part& part = from_.all[inputs_[input]];
-      for (size_t i = 0; i + after < part.shape->hole_count(); ++i) {
+  // The normal number of an input that has this number in a hole that is as `wanted`.
+  std::optional<int64_t> Copied(const Hole& wanted, int64_t number) const {
+    for (const uint8_t input : inputs_) {
+      const Part& part = from_.world.all[input];
+      if (OnlyIsDue(*part.shape)) continue;  // no part of the key
+      for (size_t i = 0; i < part.shape->hole_count(); ++i) {
         if (part.shape->holes.all[i] != wanted) continue;
-        if (from_.numbers[part.first_hole + i + after] != number) continue;
-        return Source{.kind = Source::Kind::kCopied,
-                      .part = static_cast<uint8_t>(input),
-                      .value = static_cast<int64_t>(i + after)};
+        if (from_.world.numbers[part.first_hole + i] == number) {
+          return from_.sets.parts()[input]->numbers[i];
+        }
       }
     }
     return std::nullopt;
+  }
+
+  int64_t GreatestOf(uint64_t scope) const {
+    int64_t greatest = 0;
+    for (const Part& part : from_.world.all) {
+      for (size_t i = 0; i < part.shape->hole_count(); ++i) {
+        const Hole& hole = part.shape->holes.all[i];
+        if (hole.kind != HoleKind::kRank || hole.scope != scope) continue;
+        greatest = std::max(greatest, from_.world.numbers[part.first_hole + i]);
+      }
+    }
+    return greatest;
   }
 
   void CollectNew(const Parts& to, const Part& part) {
@@ -393,47 +341,47 @@ class StepMemory::Recorder {
     }
   }
 
-  std::optional<Source> SourceOf(const Parts& to, const Part& part, size_t i) const {
+  std::optional<int64_t> NewRank(const Hole& hole, int64_t number) const {
+    if (number <= GreatestOf(hole.scope)) return std::nullopt;
+    const auto first =
+        std::ranges::lower_bound(new_, std::pair(hole.scope, std::numeric_limits<int64_t>::min()));
+    const auto found = std::ranges::lower_bound(new_, std::pair(hole.scope, number));
+    if (found - first >= kMostNewRanks) return std::nullopt;
+    return kNewRank + (found - first) * kRankStep;
+  }
+
+  // `before`: those of the part's holes before it.
+  std::optional<int64_t> NormalOf(const Parts& to, const Part& part, size_t i,
+                                  const std::vector<int64_t>& before) const {
     const Hole& hole = part.shape->holes.all[i];
     const int64_t number = to.numbers[part.first_hole + i];
     const int64_t from_now = SaturatingAdd(number, -now_);
     switch (hole.kind) {
       case HoleKind::kInstant:
-        if (from_now > -memory_) return FromNow(from_now);
-        if (from_now < -kLongestRun.ns) {  // never set
-          return Source{.kind = Source::Kind::kConstant, .value = number};
-        }
+        if (from_now > -memory_) return from_now;
+        if (WasNeverSet(from_now)) return kNeverSet;
         return Copied(hole, number);
       case HoleKind::kTick:
-        return FromNow(from_now);
+        return from_now > 0 ? from_now : from_now % hole.param + hole.param;
       case HoleKind::kFloored:
-        return FromNow(std::max(from_now, hole.param));
+        return std::max(from_now, hole.param);
       case HoleKind::kGate:
-        if (from_now == 0) return FromNow(0);
+        if (from_now == 0) return 0;
         return Copied(hole, number);
-      case HoleKind::kGated: {
-        // What was set now is not what was there before, even if it is the same.
-        const bool is_new = i > 0 && to.numbers[part.first_hole + i - 1] == now_;
-        if (i > 0 && !is_new) {
-          if (const auto copied = Copied(part.shape->holes.all[i - 1], number, 1)) return copied;
-        }
-        return Source{.kind = Source::Kind::kConstant, .value = number};
-      }
+      case HoleKind::kGated:
+        return before.back() == kClosed ? 0 : number;
       case HoleKind::kRank: {
-        if (const auto copied = Copied(hole, number)) return copied;
-        if (number <= GreatestOf(from_, hole.scope)) return std::nullopt;
-        const auto first = std::ranges::lower_bound(
-            new_, std::pair(hole.scope, std::numeric_limits<int64_t>::min()));
-        const auto found = std::ranges::lower_bound(new_, std::pair(hole.scope, number));
-        return Source{.kind = Source::Kind::kNew, .value = found - first + 1};
+        const std::optional<int64_t> copied = Copied(hole, number);
+        return copied ? copied : NewRank(hole, number);
       }
     }
     return std::nullopt;
   }
 
+  NormalTable& table_;
   int64_t now_;
   int64_t memory_;
-  const Parts& from_;
+  const InWorld& from_;
   PartPlaces inputs_;
   std::vector<std::pair<uint64_t, int64_t>> new_;  // by scope
 };
@@ -444,7 +392,7 @@ namespace {
 bool ForgetsPinned(const Parts& from, uint64_t gone, uint64_t reads) {
   for (size_t i = 0; i < from.all.size(); ++i) {
     const Shape& shape = *from.all[i].shape;
-    if ((gone & ~reads) >> i & 1U && MayBeForgotten(shape) && shape.pins_versions) return true;
+    if ((gone & ~reads) >> i & 1U && shape.may_be_forgotten && shape.pins_versions) return true;
   }
   return false;
 }
@@ -482,64 +430,57 @@ StepMemory::Difference StepMemory::DifferenceOf(const Parts& from, const Parts& 
   return difference;
 }
 
-size_t StepMemory::BytesOf(const Effect& effect) {
-  size_t bytes = 0;
-  for (const NewPart& added : effect.added) {
-    bytes += sizeof(NewPart) + added.sources.capacity() * sizeof(Source);
-  }
-  return bytes;
-}
-
-void StepMemory::Record(Instant now, Duration memory, const Parts& from, const PartMove& part_move,
-                        const Parts& to, bool concerns_judges, uint32_t violated,
-                        const std::vector<ShownBy>& shown) {
-  if (from.all.size() > kMostParts) return;
-  Place place = PlaceOf(now, from, part_move, false);
-  const Difference difference = DifferenceOf(from, to);
-  if (ForgetsPinned(from, difference.gone, place.reads)) {
+void StepMemory::Record(const InWorld& from, const PartMove& part_move, const Parts& to,
+                        bool concerns_judges, const Judgement& judgement) {
+  Place place = PlaceOf(from.now, from.sets, part_move, false);
+  const Difference difference = DifferenceOf(from.world, to);
+  if (ForgetsPinned(from.world, difference.gone, place.reads)) {
     if (steps_.Find(place.key) == nullptr) steps_.Insert(place.key, {.is_wide = true});
-    place = PlaceOf(now, from, part_move, true);
+    place = PlaceOf(from.now, from.sets, part_move, true);
   }
-  RecordStep(now, memory, from, place, to, difference, concerns_judges);
-  if (!concerns_judges || from.is_ambiguous) return;
-  const explore::Key128 key = KeyOfJudgement(from, place.key);
+  RecordStep(from, place, to, difference, concerns_judges);
+  if (!concerns_judges || from.sets.parts().back()->is_ambiguous) return;
+  const explore::Key128 key = Extend(place.key, from.sets.key_of_judges());
   if (judgements_.Find(key) != nullptr) return;
   std::vector<const Part*> judges;
   for (const Part& part : to.all) {
     if (IsOfJudges(*part.shape)) judges.push_back(&part);
   }
-  Verdict verdict = {.violated = violated, .shown = shown};
-  auto added = Recorder(now, memory, from, WithJudges(from, place)).Trace(to, judges);
-  if (added) {
-    verdict.effect.added = *std::move(added);
+  Verdict verdict = {.judges = {}, .judgement = judgement};
+  PartPlaces inputs = place.inputs;
+  for (const uint8_t place_of_judges : InputsOf(from.sets.judges(), PartMove::kNoPart)) {
+    inputs.push_back(place_of_judges);
+  }
+  if (auto traced = Recorder(table_, memory_, from, inputs).Trace(to, judges)) {
+    verdict.judges = *std::move(traced);
   } else {
     verdict.is_known = false;
   }
-  bytes_ += sizeof(verdict) + kBytesOfKey + BytesOf(verdict.effect);
+  bytes_ += sizeof(verdict) + kBytesOfKey + verdict.judges.size() * sizeof(NormalPart*);
   judgements_.Insert(key, std::move(verdict));
 }
 
-void StepMemory::RecordStep(Instant now, Duration memory, const Parts& from, const Place& place,
-                            const Parts& to, const Difference& difference, bool concerns_judges) {
+void StepMemory::RecordStep(const InWorld& from, const Place& place, const Parts& to,
+                            const Difference& difference, bool concerns_judges) {
   if (steps_.Find(place.key) != nullptr) return;
   Step step = {.concerns_judges = concerns_judges};
-  for (size_t i = 0; i < from.all.size(); ++i) {
+  for (size_t i = 0; i < from.world.all.size(); ++i) {
     if ((difference.gone >> i & 1U) == 0) continue;
+    const Shape& shape = *from.world.all[i].shape;
     const auto input = std::ranges::find(place.inputs, i);
     if (input != place.inputs.end()) {
-      step.effect.gone |= uint64_t{1} << (input - place.inputs.begin());
-    } else if (!MayBeForgotten(*from.all[i].shape)) {
-      throw UndeclaredWrite("a step changed a part of kind " +
-                            std::to_string(from.all[i].shape->name.kind) +
+      step.gone |= uint64_t{1} << (input - place.inputs.begin());
+    } else if (!shape.may_be_forgotten) {
+      throw UndeclaredWrite("a step changed a part of kind " + std::to_string(shape.name.kind) +
                             " that it is not said to read");
     }
   }
-  if (auto added = Recorder(now, memory, from, place.inputs).Trace(to, difference.added)) {
-    step.effect.added = *std::move(added);
+  if (auto traced = Recorder(table_, memory_, from, place.inputs).Trace(to, difference.added)) {
+    step.added = *std::move(traced);
   } else {
     step.is_known = false;
   }
-  bytes_ += sizeof(step) + kBytesOfKey + BytesOf(step.effect);
+  bytes_ += sizeof(step) + kBytesOfKey + step.added.size() * sizeof(NormalPart*);
   steps_.Insert(place.key, std::move(step));
 }
 

@@ -2,8 +2,8 @@
 //
 // A step reads some parts and writes some: ReadsOf says which. What it does is a function of these parts
 // alone, told from now and by order as in their canonical form. So what it did to one state is known for
-// each state with the same parts, whatever the others are: parts that are gone, and parts that are new, of
-// whose numbers is known from which of the numbers read they come.
+// each state with the same normal parts (normal_part.h), whatever the others are: parts that are gone, and
+// parts that are new.
 // Invariants:
 //   1. What is remembered was done by the code that ships. When a step is recorded, a part that it changed
 //      without being said to read it is an error (UndeclaredWrite).
@@ -20,6 +20,7 @@
 #include "sim/explore/engine/key.h"
 #include "sim/explore/engine/key_map.h"
 #include "sim/explore/lock_model.h"
+#include "sim/explore/normal_part.h"
 #include "sim/explore/shape.h"
 
 namespace whorl::sim {
@@ -53,9 +54,34 @@ class PartPlaces {
   uint8_t size_ = 0;
 };
 
-// The parts, as bits by place, that the step reads, and all that it may change or take away.
-// REQUIRES: there are at most kMostParts.
-uint64_t ReadsOf(const ShapeTable::Parts& parts, const PartMove& part_move);
+// What is asked of a state's parts for each of its steps.
+class PartSets {
+ public:
+  // REQUIRES: there are at most kMostParts.
+  explicit PartSets(const NormalParts& parts);
+
+  const NormalParts& parts() const { return parts_; }
+  // The parts, as bits by place, that the step reads, and all that it may change or take away.
+  uint64_t ReadsOf(const PartMove& part_move) const;
+  // Rows and transactions.
+  uint64_t stored() const { return stored_; }
+  uint64_t judges() const { return judges_; }
+  // Which of the transactions among `inputs` parts refer to that are not in `reads`, as bits by input.
+  uint64_t ReferredToByOthers(const PartPlaces& inputs, uint64_t reads) const;
+  // Of all that judges remember and know.
+  const explore::Key128& key_of_judges() const { return key_of_judges_; }
+
+ private:
+  NormalParts parts_;
+  uint64_t database_ = 0;
+  uint64_t resources_ = 0;
+  uint64_t stored_ = 0;
+  uint64_t judges_ = 0;
+  std::vector<uint64_t> of_process_;  // by node
+  std::vector<uint64_t> of_node_;
+  std::array<uint64_t, kMostParts> referring_ = {};  // to each transaction
+  explore::Key128 key_of_judges_;
+};
 
 // Thrown if a step changed something that it is not said to read.
 class UndeclaredWrite : public std::logic_error {
@@ -65,58 +91,45 @@ class UndeclaredWrite : public std::logic_error {
 
 class StepMemory {
  public:
-  using Parts = ShapeTable::Parts;
+  // REQUIRES: `table` outlives it.
+  StepMemory(NormalTable& table, Duration memory) : table_(table), memory_(memory) {}
 
   struct Judgement {
     uint32_t violated = 0;
     std::vector<ShownBy> shown;
+    bool concerns_gates = false;  // a part that does is gone or new
+  };
+  // A state's world, taken apart, and the state's parts, in the same order.
+  struct InWorld {
+    Instant now;
+    const ShapeTable::Parts& world;
+    const PartSets& sets;
   };
 
-  // Applies what is known of the step to `from`; the result is not normalised. False if it is not known;
-  // steps of states with more parts than kMostParts never are.
-  bool Apply(Instant now, const Parts& from, const PartMove& part_move, Parts& to,
+  // Applies what is known of the step to `from`; the result is neither normal nor sorted. False if it is not
+  // known; steps of states with more parts than kMostParts never are.
+  bool Apply(Instant now, const PartSets& from, const PartMove& part_move, NormalParts& to,
              Judgement& judgement) const;
   // Remembers what the step did, if that can be told from what it read. `concerns_judges`: LockModel::Step.
-  // Both states were taken from worlds. Throws UndeclaredWrite.
-  void Record(Instant now, Duration memory, const Parts& from, const PartMove& part_move,
-              const Parts& to, bool concerns_judges, uint32_t violated,
-              const std::vector<ShownBy>& shown);
+  // `to`: taken from a world. Throws UndeclaredWrite.
+  void Record(const InWorld& from, const PartMove& part_move, const ShapeTable::Parts& to,
+              bool concerns_judges, const Judgement& judgement);
 
   size_t bytes() const { return bytes_; }  // roughly
 
  private:
-  // Where a number of a new part comes from.
-  struct Source {
-    enum class Kind : uint8_t {
-      kCopied,    // number `value` of the input `part`
-      kFromNow,   // `value` after now
-      kNew,       // greater than all of its scope; `value` orders several new ones
-      kConstant,  // `value`
-    };
-    Kind kind = Kind::kConstant;
-    uint8_t part = 0;
-    int64_t value = 0;
-  };
-  struct NewPart {
-    const Shape* shape = nullptr;
-    std::vector<Source> sources;  // by hole
-  };
   // Inputs are the parts read, in order, but the part whose event it is comes last.
-  struct Effect {
-    uint64_t gone = 0;  // of the inputs
-    std::vector<NewPart> added;
-  };
   struct Step {
-    Effect effect;
+    uint64_t gone = 0;                     // of the inputs
+    std::vector<const NormalPart*> added;  // with new ranks
     bool concerns_judges = false;
     bool is_known = true;  // otherwise its effect cannot be told from what it read
     // Its effect depends on the database, too: versions of rows are forgotten with a transaction.
     bool is_wide = false;
   };
   struct Verdict {
-    Effect effect;  // on the judges' parts
-    uint32_t violated = 0;
-    std::vector<ShownBy> shown;
+    std::vector<const NormalPart*> judges;  // their parts afterwards
+    Judgement judgement;
     bool is_known = true;
   };
   class Recorder;
@@ -128,23 +141,21 @@ class StepMemory {
     uint64_t reads = 0;
     PartPlaces inputs;
   };
-  static Place PlaceOf(Instant now, const Parts& parts, const PartMove& part_move, bool is_wide);
+  static Place PlaceOf(Instant now, const PartSets& sets, const PartMove& part_move, bool is_wide);
   enum class Applied : uint8_t { kNo, kYes, kPins };
-  Applied ApplyFrom(Instant now, const Parts& from, const Place& place, Parts& to,
+  Applied ApplyFrom(const PartSets& from, const Place& place, NormalParts& to,
                     Judgement& judgement) const;
 
   static PartPlaces InputsOf(uint64_t reads, uint8_t last);
-  static PartPlaces WithJudges(const Parts& parts, const Place& place);
   // Takes away transactions to which nobody refers any more. False if one of them pinned versions.
-  static bool DropForgotten(Parts& parts);
-  void AddParts(Instant now, const Parts& from, const PartPlaces& inputs, const Effect& effect,
-                Parts& to) const;
-  void RecordStep(Instant now, Duration memory, const Parts& from, const Place& place,
-                  const Parts& to, const Difference& difference, bool concerns_judges);
+  static bool DropForgotten(NormalParts& parts);
+  void RecordStep(const InWorld& from, const Place& place, const ShapeTable::Parts& to,
+                  const Difference& difference, bool concerns_judges);
 
-  static Difference DifferenceOf(const Parts& from, const Parts& to);
-  static size_t BytesOf(const Effect& effect);
+  static Difference DifferenceOf(const ShapeTable::Parts& from, const ShapeTable::Parts& to);
 
+  NormalTable& table_;
+  Duration memory_;
   size_t bytes_ = 0;
   explore::KeyMap<Step> steps_;
   explore::KeyMap<Verdict> judgements_;
