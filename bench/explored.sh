@@ -3,7 +3,9 @@
 #
 #   | `OPTIONS` | states | transitions | seconds | MiB |
 #
-# and means `whorl explore OPTIONS --constants grid --promised --jobs 1`, to its end.
+# and means `whorl explore OPTIONS --constants grid --promised --jobs 1`, to its end; where OPTIONS say
+# which constants, they are those. Seconds are those of the processor, as of any program beside which others
+# run.
 set -euo pipefail
 
 readonly usage="Usage: explored.sh WHORL [--check] [--up-to STATES] [--memory SIZE]
@@ -12,6 +14,7 @@ Without --check: prints each row as it is today. With it: compares states and tr
 page, and ends with 1 if one differs. --up-to: leaves out rows whose space had more states by the
 page. --memory: at most so much for one search (default: 8G). Run it in the project's folder."
 
+TIMEFORMAT=%1U  # of `time`
 readonly page=docs/EXPLORING.md
 readonly chosen_rows=README.md  # it repeats some rows of the page
 
@@ -61,9 +64,13 @@ while IFS='|' read -r _ options states transitions _; do
   [[ -z "$up_to" ]] || ((states <= up_to)) || continue
   rows=$((rows + 1))
   code=0
+  constants="--constants grid"
+  [[ "$options" != *--constants* ]] || constants=""
   # shellcheck disable=SC2086
-  "$whorl" explore $options --constants grid --promised --jobs 1 --memory "$memory" \
-    --out "$scratch/report" >"$scratch/text" 2>"$scratch/end" || code=$?
+  {
+    time "$whorl" explore $options $constants --promised --jobs 1 --memory "$memory" \
+      --out "$scratch/report" >"$scratch/text" 2>"$scratch/end" || code=$?
+  } 2>"$scratch/seconds"
   # 1: something was violated, which the page would have to say.
   ((code == 0)) || fail 1 "whorl explore $options ended with $code: $(cat "$scratch"/{text,end})"
   grep --quiet '^complete: ' "$scratch/text" ||
@@ -71,10 +78,9 @@ while IFS='|' read -r _ options states transitions _; do
   new_states="$(number_in states "$scratch/report")"
   new_transitions="$(number_in transitions "$scratch/report")"
   if [[ "$check" == false ]]; then
-    read -r seconds mebibytes < <(
-      sed -nE 's/.* in ([0-9.,]+) s, at most ([0-9,]+) MiB.*/\1 \2/p' "$scratch/end")
+    mebibytes="$(sed -nE 's/.*, at most ([0-9,]+) MiB.*/\1/p' "$scratch/end")"
     echo "| \`$options\` | $(with_commas "$new_states") | $(with_commas "$new_transitions") |" \
-      "$seconds | $mebibytes |"
+      "$(tail -n 1 "$scratch/seconds") | $mebibytes |"
   elif [[ "$new_states $new_transitions" != "$states $transitions" ]]; then
     echo "explored.sh: $options: $page says $states states and $transitions transitions, and there" \
       "are $new_states and $new_transitions" >&2
