@@ -14,12 +14,33 @@ namespace {
 using sim::Cat;
 using sim::Quoted;
 
+// "+01:00" at the end of a time, as a duration; nothing if there is none.
+std::optional<Duration> OffsetIn(std::string_view text) {
+  constexpr size_t kSize = 6;
+  if (text.size() < kSize) return std::nullopt;
+  const std::string_view end = text.substr(text.size() - kSize);
+  const bool has_form = (end[0] == '+' || end[0] == '-') && end[3] == ':';
+  int hours = 0;
+  int minutes = 0;
+  const auto reads = [&](size_t at, int& number) {
+    const char* const first = end.data() + at;
+    return std::from_chars(first, first + 2, number).ptr == first + 2;
+  };
+  if (!has_form || !reads(1, hours) || !reads(4, minutes)) return std::nullopt;
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return std::nullopt;
+  const Duration offset = Seconds(hours * 3'600 + minutes * 60);
+  return end[0] == '-' ? -offset : offset;
+}
+
 Timestamp ParseTime(std::string_view text, std::string_view name) {
-  const std::optional<Timestamp> time = ParseRfc3339(text);
-  if (!time) {
-    throw Wrong{Cat(Quoted(name), " is a time such as 2026-01-31T00:00:00.5Z, not ", Quoted(text))};
+  std::optional<Timestamp> time = ParseRfc3339(text);
+  if (time) return *time;
+  // Spanner and whorl write UTC; others may write where they are.
+  if (const std::optional<Duration> offset = OffsetIn(text)) {
+    time = ParseRfc3339(Cat(text.substr(0, text.size() - 6), "Z"));
+    if (time) return *time - *offset;
   }
-  return *time;
+  throw Wrong{Cat(Quoted(name), " is a time such as 2026-01-31T00:00:00.5Z, not ", Quoted(text))};
 }
 
 }  // namespace
@@ -269,6 +290,7 @@ void RecordReader::Line(const Node& line) {
   const std::string_view lock = TextIn(line, "lock", /*required=*/false);
   Declare(line, id, event == "process");
   if (event == "process") return;
+  if (event == "ended") return Ended(line, id);
   // Who logs at once has one time.
   const std::string_view received = Find(line, "received") == nullptr ? "time" : "received";
   if (event == "call" && Find(line, "commit") == nullptr) {
@@ -330,6 +352,20 @@ void RecordReader::Line(const Node& line) {
     said.lapses_in = ParseLength(TextIn(line, "left"), "left");
   }
   Add(std::move(said));
+}
+
+void RecordReader::Ended(const Node& line, std::string_view id) {
+  const std::string_view by = TextIn(line, "by");
+  if (by == id) throw Wrong{"\"by\" is another process: of itself a process says \"stopped\""};
+  Add(Said{.process = std::string(by),
+           .lock = {},
+           .at = TimeIn(line, "time"),
+           .number = NumberOf(line),
+           .statement = Statement::kSawEnd,
+           .lapses_in = {},
+           .asked = {},
+           .token = {},
+           .sender = std::string(id)});
 }
 
 void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any) {

@@ -57,6 +57,8 @@ class RecordReader {
   void Record(const Node& record);
   void Mod(const Node& mod, Timestamp commit, RowChangeKind kind);
   void Line(const Node& line);
+  // A line about another process than the one that wrote it.
+  void Ended(const Node& line, std::string_view id);
   void Declare(const Node& line, std::string_view id, bool wants_any);
 
   const ProtocolInfo& protocol_;
