@@ -193,7 +193,10 @@ void RecordReader::Read(const Node& value, int depth) {
     return;
   }
   if (!value.IsObject()) throw Wrong{"is no JSON object"};
-  if (IsServeCall(value)) return ReadServeCall(value, wanted_, place_, out_);
+  if (IsServeCall(value)) {
+    ServeCalls alone;
+    return (calls_ == nullptr ? &alone : calls_)->Read(value, protocol_, wanted_, place_, out_);
+  }
   if (Find(value, {"commit_timestamp", "commitTimestamp"}) != nullptr) return Record(value);
   if (Find(value, "event") != nullptr) return Line(value);
   if (IsJepsen(value)) return ReadJepsen(value, wanted_, place_, out_);
@@ -223,6 +226,7 @@ void RecordReader::Record(const Node& record) {
   const Node* table = Find(record, {"table_name", "tableName"});
   const bool is_other = table != nullptr && !(table->IsString() && table->text == wanted_.table);
   if (!wanted_.table.empty() && is_other) return;
+  if (wanted_.table.empty() && table != nullptr && table->IsString()) OnlyTable(table->text);
   const Node* kind = Find(record, {"mod_type", "modType"});
   const Node* mods = Find(record, {"mods"});
   if (kind == nullptr || mods == nullptr || !mods->IsArray()) {
@@ -238,6 +242,18 @@ void RecordReader::Record(const Node& record) {
     throw Wrong{"\"mod_type\" is INSERT, UPDATE or DELETE"};
   }
   for (const Node& mod : *mods) Mod(mod, commit, change);
+}
+
+// Rows of two tables may have one key.
+void RecordReader::OnlyTable(std::string_view table) {
+  std::string* const only = wanted_.only_table.get();
+  if (only == nullptr || *only == table) return;
+  if (only->empty()) {
+    *only = table;
+    return;
+  }
+  throw Wrong{Cat("is of the table ", Quoted(table), ", and records before it are of ",
+                  Quoted(*only), ": which one is judged? (--table NAME)")};
 }
 
 void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {

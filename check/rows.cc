@@ -58,7 +58,13 @@ void Rows::AddAttempt(const Said& said) {
 
 const std::string& Rows::NameOfCosts(const std::string& lock) const {
   static const std::string kTheLock;
-  return protocol_.holder_columns.lock.empty() ? kTheLock : lock;
+  if (protocol_.holder_columns.lock.empty()) return kTheLock;
+  const size_t at = lock.rfind('_');
+  if (at == std::string::npos) return lock;
+  // A row that the protocol keeps beside that of a lock.
+  const auto row = rows_.find(std::string_view(lock).substr(0, at));
+  const bool is_side = row != rows_.end() && rules_.is_side_row(row->first, lock);
+  return is_side ? row->first : lock;
 }
 
 std::optional<Ownership::Writer> Rows::WriterAt(Timestamp commit, const std::string& lock) const {

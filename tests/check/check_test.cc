@@ -99,8 +99,8 @@ TEST(CheckRows, ACallThatAnotherProgramSawSaysWhoWroteAndNothingOfClocks) {
   EXPECT_EQ(judge("c"), Finding::kHolds);
   // The clock of b is 30 s ahead, and nobody has said so.
   const HistoryVerdict verdict =
-      Judge({kTakes, served("b", "12"), Says("a", "leads", "02"), Says("a", "lost", "03"),
-             Says("b", "leads", "42"), Says("b", "lost", "43")},
+      Judge({kTakes, served("b", "12"), Call("a", "01.9", "02", "02.1"), Says("a", "leads", "02"),
+             Says("a", "lost", "03"), Says("b", "leads", "42"), Says("b", "lost", "43")},
             {.lease = Seconds(10)});
   EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
   EXPECT_THAT(verdict.problems, IsEmpty());

@@ -132,8 +132,8 @@ TEST(CheckHalfRecords, ALeaseThatIsShownInWholeSecondsMayLastASecondLonger) {
            R"(","leased_until":")" + Second(until) + R"("},"old_values":{}}]})";
   };
   const auto judge = [&](const std::string& until, const std::string& taken) {
-    return Judge({row("01.5", "INSERT", "a", until), row(taken, "UPDATE", "b", "40.5")}, {.lease = Seconds(10)},
-                 protocol)[Invariant::kLeaseRespected]
+    return Judge({row("01.5", "INSERT", "a", until), row(taken, "UPDATE", "b", "40.5")},
+                 {.lease = Seconds(10)}, protocol)[Invariant::kLeaseRespected]
         .finding;
   };
   EXPECT_EQ(judge("11", "11.3"), Finding::kPossible);
