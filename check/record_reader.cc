@@ -249,6 +249,12 @@ void RecordReader::OnlyTable(std::string_view table) {
   std::string* const only = wanted_.only_table.get();
   if (only == nullptr || *only == table) return;
   if (only->empty()) {
+    for (const ProtocolInfo& other : Protocols()) {
+      if (other.table != table || table == protocol_.table) continue;
+      throw Wrong{Cat("is of the table ", Quoted(table), ", which is that of ", other.name,
+                      ": --protocol ", other.name, ", or --table ", table, " if ", protocol_.name,
+                      " uses it")};
+    }
     *only = table;
     return;
   }

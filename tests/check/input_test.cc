@@ -255,6 +255,19 @@ TEST(CheckTables, RecordsOfTwoTablesAreNotMixed) {
               testing::ElementsAre(testing::AllOf(HasSubstr("h:3: "), HasSubstr("\"locks\""),
                                                   HasSubstr("--table"))));
   EXPECT_THAT(read("", true).operations, SizeIs(2));
+  // The usual table of another protocol is taken for it only if that is said.
+  const auto only = std::make_shared<std::string>();
+  EXPECT_THAT(
+      ReadAll(record("fenced_locks"), {.wanted = {.lock = {}, .table = {}, .only_table = only},
+                                       .format = {},
+                                       .pattern = nullptr})
+          .errors,
+      testing::ElementsAre(HasSubstr("--protocol fenced_lease, or --table fenced_locks")));
+  EXPECT_THAT(
+      ReadAll(record("fenced_locks"),
+              {.wanted = {.lock = {}, .table = "fenced_locks"}, .format = {}, .pattern = nullptr})
+          .errors,
+      IsEmpty());
   EXPECT_THAT(read("others", true).errors, IsEmpty());
   EXPECT_THAT(read("others", true).operations, SizeIs(1));
   EXPECT_THAT(read("", false).errors, IsEmpty());
