@@ -124,7 +124,12 @@ bool Answers::Take(const Answer& answer, bool is_last) {
   const std::string told =
       Cat(answer.process, " said at ", FormatRfc3339(at.latest), " that it has lock ", answer.lock);
   if (IsRefuted(answer, *lock)) {
-    tally_.Violated(at.latest, answer.lock, [&] {
+    Tally::ByClocksOf by = {answer.process};
+    for (const Term& term : lock->terms) {
+      if (term.ended && KnowsClock(processes_.Find(term.ended->process)))
+        by.push_back(term.ended->process);
+    }
+    tally_.Violated(at.latest, answer.lock, std::move(by), [&] {
       const auto owned = std::ranges::find_if(
           lock->terms.rbegin(), lock->terms.rend(),
           [&](auto& t) { return IsIts(t, answer) != Its::kNo && t.to && *t.to <= at.latest; });

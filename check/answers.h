@@ -35,6 +35,7 @@ class Answers final : public LineJudge {
   // No answer that is yet to be judged, or to come, was asked for before it.
   Timestamp Needed(Timestamp watermark) const;
 
+  void Doubt(const std::string& process) override { tally_.Doubt(process); }
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }

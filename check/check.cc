@@ -228,6 +228,11 @@ void Checker::On(const Said& said) {
     ++metrics_.calls;
     --metrics_.statements;
   }
+  if (said.statement == Statement::kSawEnd) {
+    std::deque<Process::End>& ends = Known(said.sender).ends;
+    if (ends.size() == kEndsKept) ends.pop_front();
+    ends.push_back({.by = &processes_.At(said.process), .at = said.at});
+  }
   if (hands && said.token) handed_.Add(said);
   if (said.statement == Statement::kAccepts && said.token) accepted_.Add(said);
   if (said.statement == Statement::kAnswers) answers_.Add(said);
@@ -274,6 +279,7 @@ void Checker::On(const Called& called, const Place& place) {
     const std::string why = Cat("the clock of ", called.process, " contradicts itself");
     const std::string remedy = "declare how far off it can be, or leave its lines out";
     MissingLines(why, remedy);
+    ForEachByLines([&](LineJudge& judge) { judge.Doubt(called.process); });
   }
   if (process.clock.IsKnown()) Learn(Greatest(process.clock.At(called.received)));
 }
@@ -282,7 +288,7 @@ void Checker::On(const Declared& declared, const Place& place) {
   const bool says_clock = declared.clock_least && declared.clock_most;
   Process& process = says_clock ? processes_.At(declared.process) : Known(declared.process);
   if (!declared.node.empty()) process.node = declared.node;
-  if (declared.lease) process.lease = declared.lease;
+  if (declared.lease) DeclareLease(process, *declared.lease);
   if (declared.resolution) process.clock.Shorten(*declared.resolution);
   if (!says_clock) return;
   // What is said of one process stands in the place of what was said of all.
@@ -298,6 +304,7 @@ void Checker::On(const Declared& declared, const Place& place) {
     Problem(place, Cat("the clock of ", declared.process, ": ", wrong));
     MissingLines(Cat("the clock of ", declared.process, " is declared as what cannot be"),
                  "declare one interval");
+    ForEachByLines([&](LineJudge& judge) { judge.Doubt(declared.process); });
     return;
   }
   Learn(Greatest(offsets));
@@ -368,9 +375,10 @@ HistoryVerdict Checker::Verdict() {
   verdict.problems = problems_;
   verdict.assumptions = {
       "no change of a row is missing at the ends of the history, nor in between unless noticed",
-      "no line of a process is missing, unless its lines have numbers",
+      "no line of a process is missing, unless the numbers of its lines show it",
       "no two processes have one id, and all send the protocol's statements",
-      "a belief that may lapse while its process is paused was logged with \"left\""};
+      "a belief that may lapse while its process is paused was logged with \"left\"",
+      "a clock is within what was declared of it, or drifts by at most 200 ppm and does not step"};
   return verdict;
 }
 

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -79,6 +80,8 @@ class Checker {
   void GoOn(const HistoryMetrics& counted) { metrics_ = counted; }
   // The verdict on all that was added. Nothing can be added after it.
   HistoryVerdict Verdict();
+  // Beliefs and works that may yet overlap with others, for measuring.
+  size_t SpansKept() const { return beliefs_.kept() + work_.kept(); }
   // What is known by now of each process and its clock.
   const Processes& processes() const { return processes_; }
 

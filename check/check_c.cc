@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,21 +66,8 @@ check::LogPattern PatternOf(const check::Node& member) {
   if (!member.IsString()) {
     throw check::Wrong{"\"pattern\" is the name of a ready mapping, a file with one, or an object"};
   }
-  const std::string name(member.text);
-  std::string text;
-  if (const auto ready = check::ReadyPattern(name)) {
-    text = *ready;
-  } else {
-    std::ifstream file(name);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file.is_open()) {
-      throw check::Wrong{Cat("\"pattern\": ", Quoted(name),
-                             " is no file that can be read, and no ready mapping: those are ",
-                             whorl::sim::ListOf(check::ReadyPatterns()))};
-    }
-  }
-  const std::string wrong = pattern.Parse(text);
-  if (!wrong.empty()) throw check::Wrong{Cat(name, ": ", wrong)};
+  const std::string wrong = check::ReadPattern(std::string(member.text), pattern);
+  if (!wrong.empty()) throw check::Wrong{Cat("\"pattern\": ", wrong)};
   return pattern;
 }
 
@@ -92,6 +77,7 @@ std::unique_ptr<whorl_check> Make(const char* options) {
   const check::Node* object = json.Parse(options == nullptr ? "" : options);
   if (object == nullptr || !object->IsObject()) throw check::Wrong{"options are a JSON object"};
   check::InputOptions reading;
+  reading.wanted.only_table = std::make_shared<std::string>();
   check::CheckOptions judging;
   const ProtocolInfo* protocol = nullptr;
   std::optional<check::LogPattern> pattern;

@@ -19,12 +19,14 @@ std::string Text(Offsets offsets) {
 
 std::string Clock::Declare(Offsets offsets) {
   if (offsets.least > offsets.most) {
+    contradicts_ = true;
     return Cat("the declared offset, ", Text(offsets), ", is an empty interval");
   }
   if (declared_) {
     const Offsets both = {.least = std::max(declared_->least, offsets.least),
                           .most = std::min(declared_->most, offsets.most)};
     if (both.least > both.most) {
+      contradicts_ = true;
       return Cat("its offset is declared as ", Text(*declared_), " and as ", Text(offsets));
     }
     declared_ = both;
@@ -34,20 +36,35 @@ std::string Clock::Declare(Offsets offsets) {
   return {};
 }
 
-Offsets Clock::Worn(const Shown& shown, Timestamp at) {
-  const Duration since = at < shown.at ? shown.at - at : at - shown.at;
+Duration Clock::DriftIn(Duration time) {
   // Rounded up.
-  const Duration drift = {since.ns / kMillion * kDriftPpm + kDriftPpm};
+  return {time.ns / kMillion * kDriftPpm + kDriftPpm};
+}
+
+Offsets Clock::Worn(const Shown& shown, Timestamp at) {
+  const Duration drift = DriftIn(at < shown.at ? shown.at - at : at - shown.at);
   return {.least = shown.offsets.least - drift, .most = shown.offsets.most + drift};
 }
 
 std::string Clock::Call(Timestamp sent, Timestamp commit, Timestamp received,
                         const std::string& where) {
+  // Once is enough.
+  if (contradicts_) return {};
+  std::string wrong = Narrow(sent, commit, received, where);
+  contradicts_ = !wrong.empty();
+  return wrong;
+}
+
+std::string Clock::Narrow(Timestamp sent, Timestamp commit, Timestamp received,
+                          const std::string& where) {
   const std::string fact =
       Cat("the call of ", where, " (sent ", FormatRfc3339(sent), ", committed ",
           FormatRfc3339(commit), ", received ", FormatRfc3339(received), ")");
-  const Offsets call = {.least = sent - commit, .most = received + resolution_ - commit};
-  if (call.least > call.most) return Cat(fact, " was received before it was sent");
+  if (received + resolution_ < sent) return Cat(fact, " was received before it was sent");
+  // As of when the reply came: what the request shows is older.
+  const Duration took = received < sent ? Duration() : received - sent;
+  const Offsets call = {.least = sent - commit - DriftIn(took),
+                        .most = received + resolution_ - commit};
   if (declared_ && (call.least > declared_->most || call.most < declared_->least)) {
     return Cat(fact, " says that its offset is ", Text(call), ", and it is declared as ",
                Text(*declared_));
@@ -62,7 +79,6 @@ std::string Clock::Call(Timestamp sent, Timestamp commit, Timestamp received,
   if (call.least > next.offsets.most || call.most < next.offsets.least) {
     const std::string other = call.least > next.offsets.most ? next.most_from : next.least_from;
     const std::string known = Text(next.offsets);
-    shown_.reset();
     return Cat(fact, " says that its offset is ", Text(call), "; ", other,
                " leaves, with a drift of ", std::to_string(kDriftPpm), " ppm, ", known);
   }

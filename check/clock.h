@@ -7,8 +7,8 @@
 //
 // Invariants:
 //   1. If all facts are true and no rate is further off than kDriftPpm, the offset is within At(t).
-//   2. An interval is never empty: facts that contradict each other are reported, and all that calls have
-//      shown is forgotten.
+//   2. An interval is never empty: facts that contradict each other are reported, and from then on nothing is
+//      known of the clock, since one of them is false, or it has stepped.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Clock {
   // Times are written shortened: each is less than the clock's reading by at most this.
   void Shorten(Duration resolution) { resolution_ = std::max(resolution_, resolution); }
 
-  bool IsKnown() const { return declared_.has_value() || shown_.has_value(); }
+  bool IsKnown() const { return !contradicts_ && (declared_.has_value() || shown_.has_value()); }
   Duration resolution() const { return resolution_; }
   // The offset when the clock showed `at`. REQUIRES: IsKnown().
   Offsets At(Timestamp at) const;
@@ -61,10 +61,15 @@ class Clock {
     std::string most_from;
   };
   static Offsets Worn(const Shown& shown, Timestamp at);
+  static Duration DriftIn(Duration time);
+  // Returns what contradicts, or an empty text.
+  std::string Narrow(Timestamp sent, Timestamp commit, Timestamp received,
+                     const std::string& where);
 
   std::optional<Offsets> declared_;
   std::optional<Shown> shown_;
   Duration resolution_;
+  bool contradicts_ = false;
 };
 
 }  // namespace whorl::check

@@ -6,11 +6,10 @@ namespace whorl::check {
 
 using sim::Cat;
 
-std::string JsonLines::Records(const Node& value, const Place& place,
-                               std::vector<Operation>& out) const {
+std::string JsonLines::Records(const Node& value, const Place& place, std::vector<Operation>& out) {
   const size_t had = out.size();
   try {
-    RecordReader(protocol_, wanted_, place, out).Read(value);
+    RecordReader(protocol_, wanted_, place, out, &serve_calls_).Read(value);
     return {};
   } catch (const Wrong& wrong) {
     out.resize(had);

@@ -13,6 +13,7 @@
 #include "check/json_text.h"
 #include "check/line_reader.h"
 #include "check/record_reader.h"
+#include "check/serve_calls.h"
 #include "protocol/protocols.h"
 
 namespace whorl::check {
@@ -27,10 +28,11 @@ class JsonLines final : public LineReader {
 
  private:
   std::string Document(std::vector<Operation>& out);
-  std::string Records(const Node& value, const Place& place, std::vector<Operation>& out) const;
+  std::string Records(const Node& value, const Place& place, std::vector<Operation>& out);
 
   const ProtocolInfo& protocol_;
   Wanted wanted_;
+  ServeCalls serve_calls_;
   JsonText json_;
   Brackets document_{Syntax::kJson};
   bool is_first_ = true;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -27,7 +28,16 @@ constexpr size_t kPadding = 32;
 constexpr size_t kShort = 2'048;
 
 bool IsAscii(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  // Eight bytes at once, since every line is asked.
+  uint64_t bits = 0;
+  for (; text.size() >= sizeof(bits); text.remove_prefix(sizeof(bits))) {
+    uint64_t eight = 0;
+    std::memcpy(&eight, text.data(), sizeof(eight));
+    bits |= eight;
+  }
+  for (const char c : text) bits |= static_cast<unsigned char>(c);
+  constexpr uint64_t kHighBits = 0x8080808080808080U;
+  return (bits & kHighBits) == 0;
 }
 
 // Makes the tree of what the parser reports.

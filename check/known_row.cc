@@ -34,6 +34,13 @@ bool NamesAnother(const KnownRow& row, const KnownRow& known, const ProtocolInfo
   return false;
 }
 
+Row Whole(const KnownRow& columns) {
+  Row row;
+  row.reserve(columns.size());
+  for (const std::optional<Value>& value : columns) row.push_back(value.value_or(Null{}));
+  return row;
+}
+
 bool MayBe(const Value& shown, const Value& known) { return shown == known || IsCut(shown, known); }
 
 bool MayBeAnotherToken(const Value& shown, const Value& known, const ProtocolInfo& protocol) {

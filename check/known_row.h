@@ -14,6 +14,9 @@ namespace whorl::check {
 // Whether what a record shows of a column may be the value that is known of it.
 bool MayBe(const Value& shown, const Value& known);
 
+// As the rules of protocols read rows: what is not known is NULL.
+Row Whole(const KnownRow& columns);
+
 // What `row` does not say, or says cut, becomes what was known of the row before.
 void FillIn(KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol);
 

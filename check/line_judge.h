@@ -18,6 +18,8 @@ class LineJudge {
   // The process started anew at `at`: it ended some time after the line at `last`, and said so nowhere.
   virtual void Restart(const std::string& /*process*/, std::optional<Timestamp> /*last*/,
                        Timestamp /*at*/) {}
+  // The clock of the process is not what it was taken for.
+  virtual void Doubt(const std::string& process) = 0;
   // The invariant cannot be said to hold any more. The first reason is kept.
   virtual void Missing(std::string because, std::string remedy) = 0;
   // All lines have been heard.

@@ -180,6 +180,10 @@ class Sweep {
   }
 
   void On(const Said& said, Timestamp at) {
+    if (said.statement == Statement::kSawEnd && states_.contains(said.sender)) {
+      const Life& life = LifeOf(said.sender, StateOf(said.sender));
+      return life.gone ? void() : On(AsOfEnded(said), at);
+    }
     // A program that calls pass takes no part, and what it saw of a call is no line of its sender.
     if (!said.sender.empty() && said.sender != said.process) return;
     State& state = StateOf(said.process);
@@ -224,6 +228,7 @@ class Sweep {
         node.answers.push_back(at);
         break;
       case Statement::kStarted:
+      case Statement::kSawEnd:
       case Statement::kAccepts:
       case Statement::kOwns:
       case Statement::kAborted:

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fstream>
+#include <iterator>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -169,10 +171,22 @@ std::optional<std::string_view> ReadyPattern(std::string_view name) {
   return std::nullopt;
 }
 
-std::vector<std::string_view> ReadyPatterns() {
-  std::vector<std::string_view> names;
-  for (const auto& [name, mapping] : kReady) names.push_back(name);
-  return names;
+std::string ReadPattern(const std::string& name, LogPattern& out) {
+  std::string text;
+  if (const auto ready = ReadyPattern(name)) {
+    text = *ready;
+  } else {
+    std::ifstream file(name, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file.is_open() || file.bad()) {
+      std::vector<std::string_view> names;
+      for (const auto& [known, mapping] : kReady) names.push_back(known);
+      return Cat(Quoted(name), " is no file that can be read, and no ready pattern: those are ",
+                 sim::ListOf(names));
+    }
+  }
+  const std::string wrong = out.Parse(text);
+  return wrong.empty() ? wrong : Cat(sim::Printable(name, 1'000), ": ", wrong);
 }
 
 std::string LogLines::Read(std::string_view line, const Place& place, std::vector<Operation>& out) {

@@ -50,9 +50,10 @@ class LogPattern {
   std::string resolution_;
 };
 
-// The mapping of a program's log that comes with whorl, and their names.
+// The mapping of a program's log that comes with whorl.
 std::optional<std::string_view> ReadyPattern(std::string_view name);
-std::vector<std::string_view> ReadyPatterns();
+// A ready mapping by its name, or a file with one. Returns what is wrong, or an empty text.
+std::string ReadPattern(const std::string& name, LogPattern& out);
 
 class LogLines final : public LineReader {
  public:

@@ -2,6 +2,15 @@
 
 namespace whorl::check {
 
+Said AsOfEnded(const Said& said) {
+  Said ended = said;
+  ended.process = said.sender;
+  ended.sender.clear();
+  ended.statement = Statement::kGone;
+  ended.number.reset();
+  return ended;
+}
+
 std::optional<Timestamp> TimeOf(const Operation& operation) {
   if (const auto* row = std::get_if<RowChange>(&operation.what)) return row->commit;
   if (const auto* said = std::get_if<Said>(&operation.what)) return said->at;

@@ -43,6 +43,7 @@ enum class Statement : uint8_t {
   kRests,    // and ends it
   kStarted,  // the process has started; with the number 1, or none, anew if it ran before
   kGone,     // the process has ended, however: it neither leads nor works any more
+  kSawEnd,   // it saw that another process, the sender, has ended
   kAnswers,  // it answers its application that it has the lock
   kOwns,     // it takes the token for its own, or none
   kAccepts,  // a resource accepts a write that carries a token
@@ -68,11 +69,15 @@ struct Said {
   // with kAccepts: what the write carried.
   std::optional<uint64_t> token;
   // With kAborted and kCalled: whose call it was, if another program recorded it; empty: the process's.
+  // With kSawEnd: which process has ended.
   std::string sender;
   int64_t attempts = 1;  // likewise: all but the last were aborted
 
   const std::string& Sender() const { return sender.empty() ? process : sender; }
 };
+
+// What the process that has ended would have said. REQUIRES: said.statement is kSawEnd.
+Said AsOfEnded(const Said& said);
 
 // A transaction that Spanner has committed, recorded by the process that sent it, or by a program that it passed.
 struct Called {

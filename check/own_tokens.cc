@@ -62,9 +62,12 @@ void OwnTokens::Judge(const Key& key, const Span& a, const Span& b) {
     return Stretch{.from = span.who->clock.TrueTime(span.from).latest,
                    .to = span.who->clock.TrueTime(to).earliest};
   };
-  const auto possible = [](const Span& span) {
-    return Stretch{.from = span.who->clock.TrueTime(span.from).earliest,
-                   .to = span.may_to ? span.who->clock.TrueTime(*span.may_to).latest : kAlways};
+  const auto possible = [&](const Span& span) {
+    const Clock& clock = span.who->clock;
+    const Timestamp to = span.may_to ? clock.TrueTime(*span.may_to).latest : kAlways;
+    const Stretch sure = certain(span);
+    return Stretch{.from = clock.TrueTime(span.from).earliest,
+                   .to = std::min(to, OverByEnd(*span.who, sure.from, sure.to).value_or(to))};
   };
   const Stretch both = Both(certain(a), certain(b));
   const Stretch perhaps = Both(possible(a), possible(b));
@@ -85,7 +88,8 @@ void OwnTokens::Judge(const Key& key, const Span& a, const Span& b) {
     const Stretch live = {.from = term.next.value_or(kAlways), .to = term.to.value_or(kAlways)};
     const Stretch seen = Both(both, live);
     if (seen.from < seen.to && !may_be_live) {
-      return tally_.Violated(seen.from, key.first, [&] { return text(" took"); });
+      return tally_.Violated(seen.from, key.first, {a.process, b.process},
+                             [&] { return text(" took"); });
     }
     const Stretch maybe = Both(perhaps, {.from = term.from, .to = term.over.value_or(kAlways)});
     may_be_live = may_be_live || maybe.from <= maybe.to;

@@ -41,6 +41,7 @@ class OwnTokens final : public LineJudge {
   // Terms that were over before it are not needed.
   Timestamp Needed(Timestamp watermark) const;
 
+  void Doubt(const std::string& process) override { tally_.Doubt(process); }
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }

@@ -96,6 +96,7 @@ class Collector {
   }
 
   void On(const Said& said, Timestamp at) {
+    if (said.statement == Statement::kSawEnd) return On(AsOfEnded(said), at);
     const auto kind = [&] {
       switch (said.statement) {
         case Statement::kLeads:
@@ -113,6 +114,7 @@ class Collector {
           return PageEventKind::kQuestionAnswered;
         case Statement::kAccepts:
           return PageEventKind::kWriteArrived;
+        case Statement::kSawEnd:
         case Statement::kOwns:
         case Statement::kAborted:
         case Statement::kCalled:

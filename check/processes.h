@@ -1,6 +1,9 @@
 // What is known of each process: its node, its lease, its clock, and how far its log has come.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,8 +15,18 @@
 namespace whorl::check {
 
 struct Process {
+  // Another process saw that it has ended, and said so at `at`, by its own clock.
+  struct End {
+    const Process* by = nullptr;
+    Timestamp at;
+  };
+
   std::string node;  // empty: its own
+  // What it declared last, and the shortest and longest of all: one that was started anew may have another
+  // lease than before.
   std::optional<Duration> lease;
+  std::optional<Duration> lease_least;
+  std::optional<Duration> lease_most;
   Clock clock;
   int64_t starts = 0;                  // how often it said that it starts anew
   std::optional<Timestamp> started;    // when it said so last, by its clock
@@ -22,11 +35,32 @@ struct Process {
   bool logs_renewals = false;          // there was a line of one: then there is one of each
   std::optional<int64_t> number;       // of its last line
   std::optional<Timestamp> last_line;  // by its clock
+  std::deque<End> ends;                // the newest kEndsKept
 };
+constexpr size_t kEndsKept = 64;
+
+inline void DeclareLease(Process& process, Duration lease) {
+  process.lease = lease;
+  process.lease_least = std::min(process.lease_least.value_or(lease), lease);
+  process.lease_most = std::max(process.lease_most.value_or(lease), lease);
+}
 
 // `process` may be null: nothing is known of it.
 inline bool KnowsClock(const Process* process) {
   return process != nullptr && process->clock.IsKnown();
+}
+
+// When what began by `begun_by` and lasted until `until` for certain, in true time, was over at the latest since
+// the process had ended. Nothing: nobody saw that.
+inline std::optional<Timestamp> OverByEnd(const Process& process, Timestamp begun_by,
+                                          Timestamp until) {
+  for (const Process::End& end : process.ends) {
+    if (!KnowsClock(end.by)) continue;
+    const Between at = end.by->clock.TrueTime(end.at);
+    // Otherwise it may be another one, which was started since then.
+    if (begun_by <= at.earliest && until <= at.latest) return at.latest;
+  }
+  return std::nullopt;
 }
 
 class Processes {

@@ -14,12 +14,33 @@ namespace {
 using sim::Cat;
 using sim::Quoted;
 
+// "+01:00" at the end of a time, as a duration; nothing if there is none.
+std::optional<Duration> OffsetIn(std::string_view text) {
+  constexpr size_t kSize = 6;
+  if (text.size() < kSize) return std::nullopt;
+  const std::string_view end = text.substr(text.size() - kSize);
+  const bool has_form = (end[0] == '+' || end[0] == '-') && end[3] == ':';
+  int hours = 0;
+  int minutes = 0;
+  const auto reads = [&](size_t at, int& number) {
+    const char* const first = end.data() + at;
+    return std::from_chars(first, first + 2, number).ptr == first + 2;
+  };
+  if (!has_form || !reads(1, hours) || !reads(4, minutes)) return std::nullopt;
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return std::nullopt;
+  const Duration offset = Seconds(hours * 3'600 + minutes * 60);
+  return end[0] == '-' ? -offset : offset;
+}
+
 Timestamp ParseTime(std::string_view text, std::string_view name) {
-  const std::optional<Timestamp> time = ParseRfc3339(text);
-  if (!time) {
-    throw Wrong{Cat(Quoted(name), " is a time such as 2026-01-31T00:00:00.5Z, not ", Quoted(text))};
+  std::optional<Timestamp> time = ParseRfc3339(text);
+  if (time) return *time;
+  // Spanner and whorl write UTC; others may write where they are.
+  if (const std::optional<Duration> offset = OffsetIn(text)) {
+    time = ParseRfc3339(Cat(text.substr(0, text.size() - 6), "Z"));
+    if (time) return *time - *offset;
   }
-  return *time;
+  throw Wrong{Cat(Quoted(name), " is a time such as 2026-01-31T00:00:00.5Z, not ", Quoted(text))};
 }
 
 }  // namespace
@@ -172,7 +193,10 @@ void RecordReader::Read(const Node& value, int depth) {
     return;
   }
   if (!value.IsObject()) throw Wrong{"is no JSON object"};
-  if (IsServeCall(value)) return ReadServeCall(value, wanted_, place_, out_);
+  if (IsServeCall(value)) {
+    ServeCalls alone;
+    return (calls_ == nullptr ? &alone : calls_)->Read(value, protocol_, wanted_, place_, out_);
+  }
   if (Find(value, {"commit_timestamp", "commitTimestamp"}) != nullptr) return Record(value);
   if (Find(value, "event") != nullptr) return Line(value);
   if (IsJepsen(value)) return ReadJepsen(value, wanted_, place_, out_);
@@ -202,6 +226,7 @@ void RecordReader::Record(const Node& record) {
   const Node* table = Find(record, {"table_name", "tableName"});
   const bool is_other = table != nullptr && !(table->IsString() && table->text == wanted_.table);
   if (!wanted_.table.empty() && is_other) return;
+  if (wanted_.table.empty() && table != nullptr && table->IsString()) OnlyTable(table->text);
   const Node* kind = Find(record, {"mod_type", "modType"});
   const Node* mods = Find(record, {"mods"});
   if (kind == nullptr || mods == nullptr || !mods->IsArray()) {
@@ -217,6 +242,24 @@ void RecordReader::Record(const Node& record) {
     throw Wrong{"\"mod_type\" is INSERT, UPDATE or DELETE"};
   }
   for (const Node& mod : *mods) Mod(mod, commit, change);
+}
+
+// Rows of two tables may have one key.
+void RecordReader::OnlyTable(std::string_view table) {
+  std::string* const only = wanted_.only_table.get();
+  if (only == nullptr || *only == table) return;
+  if (only->empty()) {
+    for (const ProtocolInfo& other : Protocols()) {
+      if (other.table != table || table == protocol_.table) continue;
+      throw Wrong{Cat("is of the table ", Quoted(table), ", which is that of ", other.name,
+                      ": --protocol ", other.name, ", or --table ", table, " if ", protocol_.name,
+                      " uses it")};
+    }
+    *only = table;
+    return;
+  }
+  throw Wrong{Cat("is of the table ", Quoted(table), ", and records before it are of ",
+                  Quoted(*only), ": which one is judged? (--table NAME)")};
 }
 
 void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
@@ -269,6 +312,7 @@ void RecordReader::Line(const Node& line) {
   const std::string_view lock = TextIn(line, "lock", /*required=*/false);
   Declare(line, id, event == "process");
   if (event == "process") return;
+  if (event == "ended") return Ended(line, id);
   // Who logs at once has one time.
   const std::string_view received = Find(line, "received") == nullptr ? "time" : "received";
   if (event == "call" && Find(line, "commit") == nullptr) {
@@ -330,6 +374,20 @@ void RecordReader::Line(const Node& line) {
     said.lapses_in = ParseLength(TextIn(line, "left"), "left");
   }
   Add(std::move(said));
+}
+
+void RecordReader::Ended(const Node& line, std::string_view id) {
+  const std::string_view by = TextIn(line, "by");
+  if (by == id) throw Wrong{"\"by\" is another process: of itself a process says \"stopped\""};
+  Add(Said{.process = std::string(by),
+           .lock = {},
+           .at = TimeIn(line, "time"),
+           .number = NumberOf(line),
+           .statement = Statement::kSawEnd,
+           .lapses_in = {},
+           .asked = {},
+           .token = {},
+           .sender = std::string(id)});
 }
 
 void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any) {

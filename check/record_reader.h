@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ struct Wrong {
 struct Wanted {
   std::string lock;
   std::string table;
+  // If no table is wanted: that of the first record, shared by all files; null: records may be of any.
+  std::shared_ptr<std::string> only_table = nullptr;
 
   bool Wants(std::string_view name) const { return lock.empty() || name.empty() || name == lock; }
 };
@@ -41,11 +44,14 @@ Statement StatementOf(std::string_view event);
 // "file:line", for messages.
 std::string WhereIs(const Place& place);
 
+class ServeCalls;
+
 class RecordReader {
  public:
+  // `calls`: of the file; null: each line is by itself.
   RecordReader(const ProtocolInfo& protocol, const Wanted& wanted, const Place& place,
-               std::vector<Operation>& out)
-      : protocol_(protocol), wanted_(wanted), place_(place), out_(out) {}
+               std::vector<Operation>& out, ServeCalls* calls = nullptr)
+      : protocol_(protocol), wanted_(wanted), place_(place), out_(out), calls_(calls) {}
 
   // Adds the operations of a record, or of a list of them. Throws Wrong.
   void Read(const Node& value, int depth = 0);
@@ -55,14 +61,18 @@ class RecordReader {
     out_.push_back({.place = place_, .what = std::move(what)});
   }
   void Record(const Node& record);
+  void OnlyTable(std::string_view table);
   void Mod(const Node& mod, Timestamp commit, RowChangeKind kind);
   void Line(const Node& line);
+  // A line about another process than the one that wrote it.
+  void Ended(const Node& line, std::string_view id);
   void Declare(const Node& line, std::string_view id, bool wants_any);
 
   const ProtocolInfo& protocol_;
   const Wanted& wanted_;
   const Place& place_;
   std::vector<Operation>& out_;
+  ServeCalls* const calls_;
 };
 
 }  // namespace whorl::check

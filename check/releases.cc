@@ -107,7 +107,7 @@ bool Releases::Take(const Release& release, bool is_last) {
                FormatRfc3339(release.commit));
   };
   if (meets == Meets::kYes) {
-    tally_.Violated(release.commit, release.lock,
+    tally_.Violated(release.commit, release.lock, {release.owner},
                     [&] { return Cat(text(), " while its application was still at work"); });
   } else if (meets == Meets::kPerhaps) {
     tally_.Possible(release.commit, release.lock, std::nullopt, [&] {

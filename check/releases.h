@@ -45,6 +45,7 @@ class Releases final : public LineJudge {
   void Settle(Timestamp watermark);
   void Finish() override;
 
+  void Doubt(const std::string& process) override { tally_.Doubt(process); }
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }

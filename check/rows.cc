@@ -11,35 +11,16 @@ namespace {
 
 using sim::Cat;
 
-constexpr std::string_view kRecordAll =
-    "read the change stream from before the night to after it, all of its partitions, with "
-    "value_capture_type = 'NEW_ROW_AND_OLD_VALUES'";
 constexpr std::string_view kRecordCalls =
     "log each committed transaction of each process: when it was sent, its commit timestamp, when "
     "the "
     "reply came";
-
-// As the rules of protocols read rows: what is not known is NULL.
-whorl::Row Whole(const KnownRow& columns) {
-  whorl::Row row;
-  row.reserve(columns.size());
-  for (const std::optional<Value>& value : columns) row.push_back(value.value_or(Null{}));
-  return row;
-}
 
 std::optional<size_t> ColumnOf(const ProtocolInfo& protocol, std::string_view name) {
   for (size_t i = 0; i < protocol.columns.size(); ++i) {
     if (!name.empty() && protocol.columns[i].name == name) return i;
   }
   return std::nullopt;
-}
-
-// Whether the row may have been `before`, by all columns that are known of both.
-bool Agrees(const KnownRow& known, const KnownRow& before) {
-  for (size_t i = 0; i < before.size() && i < known.size(); ++i) {
-    if (before[i] && known[i] && !MayBe(*before[i], *known[i])) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -77,21 +58,28 @@ void Rows::AddAttempt(const Said& said) {
 
 const std::string& Rows::NameOfCosts(const std::string& lock) const {
   static const std::string kTheLock;
-  return protocol_.holder_columns.lock.empty() ? kTheLock : lock;
+  if (protocol_.holder_columns.lock.empty()) return kTheLock;
+  const size_t at = lock.rfind('_');
+  if (at == std::string::npos) return lock;
+  // A row that the protocol keeps beside that of a lock.
+  const auto row = rows_.find(std::string_view(lock).substr(0, at));
+  const bool is_side = row != rows_.end() && rules_.is_side_row(row->first, lock);
+  return is_side ? row->first : lock;
 }
 
 std::optional<Ownership::Writer> Rows::WriterAt(Timestamp commit, const std::string& lock) const {
   std::optional<Ownership::Writer> writer;
   int found = 0;
-  int same_lock = 0;
   for (const Call& call : calls_) {
     if (call.commit != commit) continue;
+    // Commits of different locks may have one timestamp.
+    const bool may_be = protocol_.holder_columns.lock.empty() || call.lock.empty() ||
+                        call.lock == lock || rules_.is_side_row(call.lock, lock);
+    if (!may_be) continue;
     ++found;
-    const bool is_same = call.lock == lock;
-    same_lock += is_same ? 1 : 0;
-    if (!writer || is_same) writer = call.writer;
+    writer = call.writer;
   }
-  if (found == 1 || same_lock == 1) return writer;
+  if (found == 1) return writer;
   return std::nullopt;
 }
 
@@ -104,30 +92,6 @@ std::string Rows::OwnerIn(const KnownRow& columns) const {
   if (!holder || *holder >= columns.size() || !columns[*holder]) return {};
   const auto* name = std::get_if<std::string>(&*columns[*holder]);
   return name == nullptr ? std::string() : *name;
-}
-
-std::optional<Timestamp> Rows::LeaseUntil(const KnownRow& columns, const std::string& owner) const {
-  std::optional<Duration> lease = lease_;
-  if (const Process* process = processes_.Find(owner); process != nullptr && process->lease) {
-    lease = process->lease;
-  }
-  const bool row_says = rules_.lease_ms_column && columns[*rules_.lease_ms_column] &&
-                        !IsNull(*columns[*rules_.lease_ms_column]);
-  if (!lease && !row_says) return std::nullopt;
-  return rules_.lease_until(Whole(columns), lease ? rules_.lease_used(*lease) : Duration{});
-}
-
-void Rows::TakeFrom(const KnownRow& columns, Row& row) const {
-  row.columns = columns;
-  const whorl::Row whole = Whole(columns);
-  row.held = sim::IsHeld(rules_, whole);
-  row.token = rules_.token_column ? Token::In(whole[*rules_.token_column]) : std::nullopt;
-  row.owner = row.held ? OwnerIn(columns) : std::string();
-  row.owner_is_certain = false;
-  row.released = row.held && rules_.is_released(whole);
-  row.lease_least.reset();
-  row.lease_most = row.held ? LeaseUntil(columns, row.owner) : std::nullopt;
-  if (row.token && (!row.greatest || *row.token > *row.greatest)) row.greatest = row.token;
 }
 
 bool Rows::IsOfAnother(const Row& row, const Token& token, const std::string& holder) const {
@@ -165,6 +129,11 @@ void Rows::Add(const Unseen& unseen) {
 
 void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string& writer,
                       bool removed) {
+  if (!row.is_known) {
+    return lease_respected_.Missing(Cat("who held lock ", change.lock, " before ",
+                                        FormatRfc3339(change.commit), " is not recorded"),
+                                    std::string(kRecordAll));
+  }
   if (!row.held || row.released || row.owner.empty()) return;
   lease_respected_.Judged();
   if (!writer.empty() && processes_.AreOfOneNode(writer, row.owner)) return;
@@ -185,7 +154,8 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
   const bool is_certain = row.owner_is_certain && row.lease_least &&
                           change.commit < *row.lease_least && !writer.empty();
   if (is_certain) {
-    lease_respected_.Violated(change.commit, change.lock, [&] { return text(*row.lease_least); });
+    lease_respected_.Violated(change.commit, change.lock, {},
+                              [&] { return text(*row.lease_least); });
     return;
   }
   lease_respected_.Possible(change.commit, change.lock, std::nullopt, [&] {
@@ -233,7 +203,7 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
                  FormatToken(*row.greatest), "; the record shows whole seconds");
     });
   } else if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
-    token_monotonic_.Violated(change.commit, change.lock, [&] {
+    token_monotonic_.Violated(change.commit, change.lock, {}, [&] {
       return Cat(owner.empty() ? "an unknown process" : owner, " committed the token ",
                  FormatToken(token), " of lock ", change.lock, ", which had already had ",
                  FormatToken(*row.greatest));
@@ -256,49 +226,9 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   ++metrics.row_changes;
   Row& row = rows_[change.lock];
   const bool is_first = !row.last_commit.has_value();
-  const bool was_there = !row.columns.empty();
   if (row.last_commit != change.commit) ownership_.Changed(change.lock, change.commit);
+  if (!is_first || change.kind != RowChangeKind::kInserted) Fit(change, is_first, row, metrics);
   row.last_commit = change.commit;
-
-  // What was recorded before has to lead here.
-  const bool wants_row = change.kind != RowChangeKind::kInserted;
-  const bool fits = wants_row ? was_there && Agrees(row.columns, change.before) : !was_there;
-  if (!fits && !(is_first && !wants_row)) {
-    if (!is_first) {
-      ++metrics.gaps;
-      const std::string why = Cat("changes of lock ", change.lock, " before ",
-                                  FormatRfc3339(change.commit), " are missing");
-      Missing(why, std::string(kRecordAll));
-      ownership_.Gap(change.lock, change.commit);
-    }
-    const Row last = row;
-    if (wants_row && !change.before.empty()) {
-      KnownRow before = change.before;
-      // A column that the record does not say anything about did not change.
-      for (size_t i = 0; i < before.size() && i < change.after.size(); ++i) {
-        if (!before[i]) before[i] = change.after[i];
-      }
-      TakeFrom(before, row);
-      const bool is_the_same = last.held && row.held && last.token && last.token == row.token;
-      if (is_the_same) {
-        // Only renewals are missing: whoever took it has it.
-        row.owner = last.owner;
-        row.owner_is_certain = last.owner_is_certain;
-      } else {
-        ownership_.Ended(change.lock, change.commit, std::nullopt);
-        if (!row.owner.empty() || row.token) {
-          ownership_.Began(change.lock, {.owner = row.owner,
-                                         .token = row.token ? std::optional(row.token->Number())
-                                                            : std::nullopt});
-        }
-      }
-    } else {
-      ownership_.Ended(change.lock, change.commit, std::nullopt);
-      row.columns.clear();
-      row.held = false;
-      row.owner.clear();
-    }
-  }
 
   const std::optional<Ownership::Writer> writer = WriterAt(change.commit, change.lock);
   if (change.kind == RowChangeKind::kDeleted) {
@@ -312,6 +242,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
     if (row.held) row.last_owner = row.owner;
     row.columns.clear();
     row.held = row.released = false;
+    row.is_known = true;
     row.token.reset();
     row.owner.clear();
     return;
@@ -327,6 +258,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
     if (row.held) row.last_owner = row.owner;
     row.columns = after;
     row.held = row.released = false;
+    row.is_known = after[rules_.HolderColumn()].has_value();
     row.token.reset();
     row.owner.clear();
     return;
@@ -337,16 +269,16 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   const bool is_the_same = token ? token == row.token && !IsOfAnother(row, *token, OwnerIn(after))
                                  : OwnerIn(after) == row.owner;
   if (row.held && is_the_same) {
-    const std::optional<Timestamp> until = LeaseUntil(after, row.owner);
+    const std::optional<Between> until = LeaseUntil(after, row.owner, change.commit);
     const bool by_owner = writer ? writer->process == row.owner : Renews(row, after);
     if (by_owner && !row.owner.empty() && !row.released && !rules_.is_released(whole)) {
       Renewed(change, row, metrics);
     }
     if (by_owner) {
-      row.lease_least = row.lease_most = until;
+      LastsFor(until, row);
     } else if (!writer && until) {
-      row.lease_most = row.lease_most ? std::max(*row.lease_most, *until) : *until;
-      if (row.lease_least) row.lease_least = std::min(*row.lease_least, *until);
+      row.lease_most = std::max(row.lease_most.value_or(until->latest), until->latest);
+      if (row.lease_least) row.lease_least = std::min(*row.lease_least, until->earliest);
     }
     if (!token && by_owner) {
       // Who writes such a row anew owns it anew, be it another process with the same id.
@@ -387,11 +319,11 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   }
   row.owner = owner;
   row.columns = std::move(after);
-  row.held = true;
+  row.held = row.is_known = true;
   row.token = token;
   row.released = rules_.is_released(whole);
   row.owner_is_certain = !owner.empty();
-  row.lease_least = row.lease_most = LeaseUntil(row.columns, owner);
+  LastsFor(LeaseUntil(row.columns, owner, change.commit), row);
   if (token) {
     Installed(change, row, *token, metrics);
   } else {

@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "check/costs.h"
@@ -33,6 +34,11 @@ namespace whorl::check {
 
 class Rows {
  public:
+  // For people: what to record.
+  static constexpr std::string_view kRecordAll =
+      "read the change stream from before the night to after it, all of its partitions, with "
+      "value_capture_type = 'NEW_ROW_AND_OLD_VALUES'";
+
   // `lease` is the lease of processes that declare none.
   Rows(const ProtocolInfo& protocol, std::optional<Duration> lease, const Processes& processes,
        Ownership& ownership, Releases& releases)
@@ -69,6 +75,7 @@ class Rows {
   struct Row {
     KnownRow columns;
     bool held = false;
+    bool is_known = true;  // false: no record says whether it is held
     bool released = false;
     std::optional<Token> token;
     std::string owner;  // empty: nobody, or not known
@@ -91,9 +98,18 @@ class Rows {
   // The writer, if its call was recorded by its own clock.
   static std::optional<Ownership::Writer> ByItsClock(
       const std::optional<Ownership::Writer>& writer);
-  // What a row says when nothing is known of its past.
-  void TakeFrom(const KnownRow& columns, Row& row) const;
-  std::optional<Timestamp> LeaseUntil(const KnownRow& columns, const std::string& owner) const;
+  // What a row says when nothing is known of its past. It was written at `commit`, or before.
+  void TakeFrom(const KnownRow& columns, Timestamp commit, Row& row) const;
+  // When the owner's lease ends by the row, at the earliest and at the latest; nothing if it is not known.
+  std::optional<Between> LeaseUntil(const KnownRow& columns, const std::string& owner,
+                                    Timestamp commit) const;
+  static void LastsFor(const std::optional<Between>& until, Row& row);
+  // What the row was before the change, by what was recorded: its past, and what the change says of it.
+  void Fit(const RowChange& change, bool is_first, Row& row, HistoryMetrics& metrics);
+  // What the change says of a row of which it was not known who held it.
+  void Learn(const RowChange& change, Row& row);
+  // Who held it before, without having been seen to take it.
+  void BeganBefore(const std::string& lock, const Row& row);
   void JudgeLease(const RowChange& change, const Row& row, const std::string& writer, bool removed);
   // The row names nobody any more.
   void Removed(const RowChange& change, const Row& row,

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/scenario/rules.h"
+
 namespace whorl::check {
 namespace {
 
@@ -26,21 +28,47 @@ bool IsServeCall(const Node& object) {
          Find(object, "took") != nullptr;
 }
 
-void ReadServeCall(const Node& object, const Wanted& wanted, const Place& place,
-                   std::vector<Operation>& out) {
+std::string ServeCalls::LockOf(const Node& object, std::string_view transaction, bool ends) {
+  std::string lock;
+  if (const Node* parameters = MemberIn(&object, "parameters")) {
+    const Node* name = MemberIn(parameters, "name");
+    if (name != nullptr && name->IsString()) lock = name->text;
+  }
+  if (transaction.empty()) return lock;
+  auto known = locks_.find(transaction);
+  if (known == locks_.end()) {
+    if (ends || lock.empty()) return lock;
+    if (locks_.size() >= kTransactionsKept) locks_.clear();
+    known = locks_.emplace(transaction, lock).first;
+  }
+  if (!lock.empty() && lock != known->second) known->second.clear();
+  lock = known->second;
+  if (ends) locks_.erase(known);
+  return lock;
+}
+
+void ServeCalls::Read(const Node& object, const ProtocolInfo& protocol, const Wanted& wanted,
+                      const Place& place, std::vector<Operation>& out) {
   const Timestamp at = TimeIn(object, "at");
   const Timestamp received = at + ParseLength(TextIn(object, "took"), "took");
   const std::string_view method = TextIn(object, "method");
-  const Node* lock = Find(object, "lock");
-  const std::string about(lock == nullptr ? wanted.lock : TextIn(object, "lock"));
   const Node* code = Find(object, "code");
   const bool has_code = code != nullptr && code->IsString();
-  const Statement statement = StatementOf(method, has_code ? code->text : std::string_view(),
-                                          Find(object, "transaction") != nullptr);
+  const std::string_view transaction = TextIn(object, "transaction", /*required=*/false);
+  const Statement statement =
+      StatementOf(method, has_code ? code->text : std::string_view(), !transaction.empty());
   const bool commits = Find(object, "commit_timestamp") != nullptr;
+  const Node* lock = Find(object, "lock");
+  const bool ends = commits || method == "Rollback" || statement == Statement::kAborted;
+  std::string about = LockOf(object, transaction, ends);
+  if (lock != nullptr) about = TextIn(object, "lock");
+  const bool is_side =
+      !wanted.lock.empty() && sim::RulesOf(protocol.name).is_side_row(wanted.lock, about);
+  if (about.empty() || is_side) about = wanted.lock;
   if (!commits && statement == Statement::kOther) return;
   if (Find(object, "id") == nullptr) throw Wrong{std::string(kNoName)};
   const std::string sender(TextIn(object, "id"));
+  if (!wanted.Wants(about)) return;
   if (commits) {
     out.push_back({.place = place,
                    .what = Called{.process = place.file,
@@ -58,7 +86,7 @@ void ReadServeCall(const Node& object, const Wanted& wanted, const Place& place,
                               .lock = about,
                               .at = received,
                               .number = {},
-                              .statement = wanted.Wants(about) ? statement : Statement::kOther,
+                              .statement = statement,
                               .lapses_in = {},
                               .asked = {},
                               .token = {},

@@ -7,8 +7,16 @@
 //
 // Calls are counted as processes log them: a commit; a query outside of a transaction; a transaction that was
 // rolled back; and each call that Spanner aborted.
+//
+// A call is about the lock that a statement of its transaction names by its parameter @name, as those of whorl's
+// protocols do. If none does, or two name two locks, it is about the lock that is judged.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "check/record_reader.h"
@@ -16,8 +24,22 @@
 namespace whorl::check {
 
 bool IsServeCall(const Node& object);
-// Throws Wrong. Without "lock" a call is about the lock that is judged. REQUIRES: IsServeCall(object).
-void ReadServeCall(const Node& object, const Wanted& wanted, const Place& place,
-                   std::vector<Operation>& out);
+
+// The calls of one file.
+class ServeCalls {
+ public:
+  // Throws Wrong. REQUIRES: IsServeCall(object).
+  void Read(const Node& object, const ProtocolInfo& protocol, const Wanted& wanted,
+            const Place& place, std::vector<Operation>& out);
+
+ private:
+  // Transactions whose end was not seen do not stay for ever.
+  static constexpr size_t kTransactionsKept = 100'000;
+
+  // What the call is about, and what is remembered of its transaction.
+  std::string LockOf(const Node& object, std::string_view transaction, bool ends);
+
+  std::map<std::string, std::string, std::less<>> locks_;  // by transaction; empty: of several
+};
 
 }  // namespace whorl::check

@@ -43,9 +43,8 @@ void Spans::End(const std::string& process, const std::string& lock, Timestamp a
       Span& span = spans.open[i];
       if (span.process != process) continue;
       // A process that was paused logs late that its belief had lapsed. It would have logged a renewal first.
-      const bool has_lapsed =
-          span.lapses && at > *span.lapses && span.who != nullptr && span.who->logs_renewals;
-      const Timestamp ended = has_lapsed ? std::max(*span.lapses, span.certain_from) : at;
+      const std::optional<Timestamp> lapse = LapseOf(span);
+      const Timestamp ended = lapse && at > *lapse ? *lapse : at;
       span.certain_to = ended;
       span.may_to = ended;
       Close(name, spans, i);
@@ -54,27 +53,34 @@ void Spans::End(const std::string& process, const std::string& lock, Timestamp a
   }
 }
 
-void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
-  tally_.MissingLines(process, at);
-  Cut(process, last, at);
-}
-
-void Spans::Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
-  Cut(process, last, at);
-}
-
-void Spans::Cut(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+template <typename MayTo>
+void Spans::Cut(const std::string& process, std::optional<Timestamp> last, const MayTo& may_to) {
   for (auto& [name, spans] : locks_) {
     for (size_t i = 0; i < spans.open.size(); ++i) {
       Span& span = spans.open[i];
       if (span.process != process) continue;
       span.certain_to = std::max(last.value_or(span.certain_from), span.certain_from);
       span.was_cut = true;
-      span.may_to = at;
+      span.may_to = may_to(span);
       Close(name, spans, i);
       break;
     }
   }
+}
+
+void Spans::Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  tally_.MissingLines(process, at);
+  Cut(process, last, [at](const Span&) { return at; });
+}
+
+void Spans::Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) {
+  // Its lease may have run out before it ended.
+  Cut(process, last, [at](const Span& span) { return std::min(at, LapseOf(span).value_or(at)); });
+}
+
+std::optional<Timestamp> Spans::LapseOf(const Span& span) {
+  const bool tells = span.lapses && span.who != nullptr && span.who->logs_renewals;
+  return tells ? std::optional(std::max(*span.lapses, span.certain_from)) : std::nullopt;
 }
 
 Spans::True Spans::TrueOf(const Span& span) const {
@@ -82,10 +88,18 @@ Spans::True Spans::TrueOf(const Span& span) const {
   const Between begin = process.clock.TrueTime(span.certain_from);
   Timestamp to = span.certain_to.value_or(process.last_line.value_or(span.certain_from));
   if (span.lapses) to = std::min(to, *span.lapses);
-  return {.from = begin.earliest,
-          .to = span.may_to ? process.clock.TrueTime(*span.may_to).latest : kForever,
-          .begun_by = begin.latest,
-          .until = process.clock.TrueTime(std::max(to, span.certain_from)).earliest};
+  True when = {.from = begin.earliest,
+               .to = kForever,
+               .begun_by = begin.latest,
+               .until = process.clock.TrueTime(std::max(to, span.certain_from)).earliest};
+  // A process that never says that its belief is over may have been killed; but its lease runs out.
+  const std::optional<Timestamp> may_to = span.may_to ? span.may_to : LapseOf(span);
+  if (may_to) when.to = process.clock.TrueTime(*may_to).latest;
+  if (!span.may_to || span.was_cut) {
+    const std::optional<Timestamp> over = OverByEnd(process, when.begun_by, when.until);
+    if (over) when.to = std::min(when.to, *over);
+  }
+  return when;
 }
 
 bool Spans::HasClock(const Span& span) const { return KnowsClock(span.who); }
@@ -123,7 +137,7 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
     const Timestamp begin = std::max(x.begun_by, y.begun_by);
     const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
     overlaps_.push_back(shared);
-    tally_.Violated(begin, name, [&] { return Overlap(name, a, b); });
+    tally_.Violated(begin, name, {a.process, b.process}, [&] { return Overlap(name, a, b); });
     return;
   }
   const Timestamp from = std::max(x.from, y.from);
@@ -158,8 +172,22 @@ void Spans::Close(const std::string& name, Lock& lock, size_t index) {
   lock.closed.push_back(std::move(span));
 }
 
+void Spans::CloseEnded(const std::string& name, Lock& lock, Timestamp watermark) {
+  for (size_t i = lock.open.size(); i-- > 0;) {
+    Span& span = lock.open[i];
+    if (!HasClock(span)) continue;
+    const True when = TrueOf(span);
+    const std::optional<Timestamp> over = OverByEnd(*span.who, when.begun_by, when.until);
+    if (!over || *over >= watermark) continue;
+    span.certain_to = std::max(span.who->last_line.value_or(span.certain_from), span.certain_from);
+    span.was_cut = true;
+    Close(name, lock, i);
+  }
+}
+
 void Spans::Forget(Timestamp watermark) {
   for (auto& [name, lock] : locks_) {
+    CloseEnded(name, lock, watermark);
     if (lock.closed.empty()) continue;
     Timestamp from = watermark;
     for (const Span& span : lock.open) {
@@ -168,7 +196,7 @@ void Spans::Forget(Timestamp watermark) {
     std::erase_if(lock.closed, [&](const Span& span) {
       if (HasClock(span)) return TrueOf(span).to < from;
       // Calls may show its clock later, but not for ever.
-      if (*span.may_to >= watermark) return false;
+      if (span.may_to && *span.may_to >= watermark) return false;
       MissingClock(span);
       return true;
     });
@@ -206,6 +234,12 @@ std::optional<InvariantFinding> Spans::Certain() const {
     }
   }
   return std::nullopt;
+}
+
+size_t Spans::kept() const {
+  size_t kept = 0;
+  for (const auto& [name, lock] : locks_) kept += lock.open.size() + lock.closed.size();
+  return kept;
 }
 
 InvariantFinding Spans::Find() const {

@@ -13,6 +13,7 @@
 // REQUIRES: statements of one process come in the order of its clock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -48,12 +49,14 @@ class Spans final : public LineJudge {
   // `overlaps`.
   void Finish() override;
 
+  void Doubt(const std::string& process) override { tally_.Doubt(process); }
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
   InvariantFinding Find() const override;
   // The first violation that is certain by now, open spans included; judges nothing for good.
   std::optional<InvariantFinding> Certain() const;
+  size_t kept() const;
   const std::vector<Duration>& overlaps() const { return overlaps_; }
 
  private:
@@ -81,7 +84,13 @@ class Spans final : public LineJudge {
     Timestamp until;  // and lasted until then for certain
   };
 
-  void Cut(const std::string& process, std::optional<Timestamp> last, Timestamp at);
+  // The process's spans end here: for certain they lasted until `last`, and at most until `may_to(span)`.
+  template <typename MayTo>
+  void Cut(const std::string& process, std::optional<Timestamp> last, const MayTo& may_to);
+  // When the span ended at the latest if no renewal was logged; nothing if the process logs none.
+  static std::optional<Timestamp> LapseOf(const Span& span);
+  // Spans of processes that were seen to have ended before `watermark`.
+  void CloseEnded(const std::string& name, Lock& lock, Timestamp watermark);
   void Close(const std::string& name, Lock& lock, size_t index);
   void Judge(const std::string& name, const Span& a, const Span& b);
   std::string Overlap(const std::string& name, const Span& a, const Span& b) const;

@@ -1,8 +1,13 @@
 // How often an invariant was violated, or may have been, and what was missing.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "check/verdict.h"
 #include "sim/scenario/error_text.h"
@@ -11,15 +16,41 @@ namespace whorl::check {
 
 class Tally {
  public:
+  // The processes by whose clocks a violation is certain; empty: it is, whatever clocks show.
+  using ByClocksOf = std::vector<std::string>;
+
   explicit Tally(Invariant invariant) { finding_.invariant = invariant; }
 
-  // `text()` is called for the first violation only.
+  // `text()` is called for the first violation by these clocks only.
   template <typename Text>
-  void Violated(Timestamp at, const std::string& lock, Text&& text) {
-    if (finding_.violations++ > 0) return;
-    finding_.at = at;
-    finding_.lock = lock;
-    first_ = text();
+  void Violated(Timestamp at, const std::string& lock, ByClocksOf by, Text&& text) {
+    ++finding_.violations;
+    const auto same =
+        std::ranges::find_if(violated_, [&](const Certain& certain) { return certain.by == by; });
+    if (same != violated_.end()) {
+      ++same->count;
+      return;
+    }
+    if (violated_.size() == kKept) return;
+    violated_.push_back({.by = std::move(by), .count = 1, .at = at, .lock = lock, .text = text()});
+  }
+  // The clock of the process is not what it was taken for: what was certain by it is possible.
+  void Doubt(const std::string& process) {
+    for (const Certain& certain : violated_) {
+      if (std::ranges::find(certain.by, process) == certain.by.end()) continue;
+      finding_.violations -= certain.count;
+      Possible(certain.at, certain.lock, std::nullopt, [&] {
+        return sim::Cat(certain.text, "; but the clock of ", process, " contradicts itself");
+      });
+      finding_.possible += certain.count - 1;
+    }
+    std::erase_if(violated_, [&](const Certain& certain) {
+      return std::ranges::find(certain.by, process) != certain.by.end();
+    });
+    // Of those that were not kept nothing is known.
+    if (violated_.empty()) {
+      finding_.possible += std::exchange(finding_.violations, 0);
+    }
   }
   template <typename Text>
   void Possible(Timestamp at, const std::string& lock, std::optional<Duration> clocks_wanted,
@@ -53,7 +84,9 @@ class Tally {
     InvariantFinding found = finding_;
     if (found.violations > 0) {
       found.finding = Finding::kViolated;
-      found.text = first_;
+      found.at = violated_.front().at;
+      found.lock = violated_.front().lock;
+      found.text = violated_.front().text;
       found.clocks_wanted.reset();
     } else if (found.possible > 0) {
       found.finding = Finding::kPossible;
@@ -76,9 +109,18 @@ class Tally {
   }
 
  private:
+  struct Certain {
+    ByClocksOf by;
+    int64_t count = 0;
+    Timestamp at;
+    std::string lock;
+    std::string text;
+  };
+  static constexpr size_t kKept = 64;
+
   InvariantFinding finding_;
   bool judged_ = false;
-  std::string first_;
+  std::vector<Certain> violated_;  // the first ones, each by other clocks
   std::string possible_;
   std::optional<Timestamp> possible_at_;
   std::string possible_lock_;

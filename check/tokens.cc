@@ -107,7 +107,11 @@ void HandedTokens::Judge(const std::string& name, const Term& a, const Term& b) 
       a.token == b.token || (is_one ? high.first < low.last
                                     : high.who->clock.TrueTime(high.first).latest <
                                           low.who->clock.TrueTime(low.last).earliest);
-  if (is_certain) return tally_.Violated(low.last, name, [&] { return text(" after "); });
+  if (is_certain) {
+    Tally::ByClocksOf by;
+    if (a.token != b.token) by = {a.process, b.process};
+    return tally_.Violated(low.last, name, by, [&] { return text(" after "); });
+  }
   if (is_one) return;
   const Timestamp earliest = high.who->clock.TrueTime(high.first).earliest;
   if (earliest > low.who->clock.TrueTime(low.last).latest) return;
@@ -155,7 +159,7 @@ void AcceptedWrites::Add(const Said& said) {
   tally_.Judged();
   const auto [place, is_new] = greatest_.try_emplace({said.process, said.lock}, *said.token);
   if (*said.token < place->second) {
-    tally_.Violated(said.at, said.lock, [&] {
+    tally_.Violated(said.at, said.lock, {}, [&] {
       return Cat(said.process, " accepted the token ", std::to_string(*said.token), " of lock ",
                  said.lock, " after ", std::to_string(place->second));
     });

@@ -34,6 +34,7 @@ class HandedTokens final : public LineJudge {
   void Forget(Timestamp watermark);
   void Finish() override;
 
+  void Doubt(const std::string& process) override { tally_.Doubt(process); }
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
@@ -75,6 +76,7 @@ class AcceptedWrites final : public LineJudge {
   // REQUIRES: said.token; said.process is the resource.
   void Add(const Said& said);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
+  void Doubt(const std::string& process) override { tally_.Doubt(process); }
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }

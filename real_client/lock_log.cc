@@ -5,22 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "protocol/client/transaction.h"
+#include "protocol/spanner/seconds_text.h"
 #include "real_client/os.h"
 
 namespace whorl::real_client {
 namespace {
 
-// "9.980000000"
-std::string SecondsOf(Duration duration) {
-  constexpr int64_t kSecond = 1'000'000'000;
-  const int64_t ns = duration.ns < 0 ? -duration.ns : duration.ns;
-  std::string fraction = std::to_string(ns % kSecond);
-  fraction.insert(0, 9 - fraction.size(), '0');
-  return (duration.ns < 0 ? "-" : "") + std::to_string(ns / kSecond) + "." + fraction;
-}
-
 std::string LeftOf(const Leadership& leadership) {
-  return SecondsOf(leadership.until - MonotonicNow());
+  return FormatSeconds(leadership.until - MonotonicNow());
 }
 
 }  // namespace
@@ -129,7 +121,8 @@ std::shared_ptr<LockObserver> LockLog::Observe(const std::string& lock,
 
 void LockLog::Started(const std::string& lock, Duration lease) {
   core_->Say(lock, [&] {
-    return std::optional(LockEvent{.event = "started", .members = {{"lease", SecondsOf(lease)}}});
+    return std::optional(
+        LockEvent{.event = "started", .members = {{"lease", FormatSeconds(lease)}}});
   });
 }
 void LockLog::Works(const std::string& lock) {

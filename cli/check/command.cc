@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,20 +75,8 @@ bool ReadPattern(const CheckRequest& request, check::LogPattern& pattern) {
     Complain("--format log wants --pattern");
     return false;
   }
-  std::string text;
-  if (const auto ready = check::ReadyPattern(request.pattern)) {
-    text = *ready;
-  } else {
-    std::ifstream file;
-    if (const absl::Status opened = OpenInput(request.pattern, file); !opened.ok()) {
-      Complain(Cat(std::string(opened.message()), "; ready patterns are ",
-                   sim::ListOf(check::ReadyPatterns())));
-      return false;
-    }
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  const std::string wrong = pattern.Parse(text);
-  if (!wrong.empty()) Complain(Cat(request.pattern, ": ", wrong));
+  const std::string wrong = check::ReadPattern(request.pattern, pattern);
+  if (!wrong.empty()) Complain(wrong);
   return wrong.empty();
 }
 
@@ -226,10 +212,11 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
   const ProtocolInfo* protocol = FindProtocol(request.protocol);
   check::LogPattern pattern;
   if (!ReadPattern(request, pattern)) return kBadInput;
-  const check::InputOptions reading = {
-      .wanted = {.lock = request.lock, .table = TableOf(request, *protocol)},
-      .format = request.format,
-      .pattern = request.pattern.empty() ? nullptr : &pattern};
+  const check::InputOptions reading = {.wanted = {.lock = request.lock,
+                                                  .table = TableOf(request, *protocol),
+                                                  .only_table = std::make_shared<std::string>()},
+                                       .format = request.format,
+                                       .pattern = request.pattern.empty() ? nullptr : &pattern};
   Judgement judgement(*protocol, request);
   if (resumed) judgement.GoOn(*std::move(resumed));
   for (const std::string& path : request.clocks) {

@@ -117,6 +117,11 @@ Resumed ResumedFrom(const Json& json, const CheckRequest& request) {
     return std::holds_alternative<check::RowChange>(change.what);
   });
   if (!are_changes) throw std::out_of_range("\"changes\" has a record that is no change of a row");
+  for (check::Operation& operation : resumed.changes) {
+    auto& change = std::get<check::RowChange>(operation.what);
+    // Its row was known before.
+    if (change.kind == check::RowChangeKind::kUpdated) change.before = change.after;
+  }
   for (const Json& found : json.at("findings")) resumed.findings.push_back(FindingFrom(found));
   resumed.metrics = MetricsFrom(json.at("metrics"));
   return resumed;

@@ -51,6 +51,13 @@ std::string LineOf(const CallRecord& record, const std::vector<std::string>& nam
       record.call.transaction.empty() ? record.begun : record.call.transaction;
   if (!transaction.empty()) line["transaction"] = Hex(transaction);
   if (!record.call.sql.empty()) line["sql"] = sim::Printable(record.call.sql, 4000);
+  if (!record.call.parameters.empty()) {
+    // By which a reader knows what the statement is about.
+    Json& parameters = line["parameters"] = Json::object();
+    for (const auto& [name, value] : record.call.parameters) {
+      parameters[sim::Printable(name, 300)] = sim::Printable(value, 300);
+    }
+  }
   line["code"] = record.answered ? Json(CodeOf(record)) : Json(nullptr);
   if (record.commit) line["commit_timestamp"] = FormatRfc3339(*record.commit);
   line["took"] = sim::SecondsText(record.took);

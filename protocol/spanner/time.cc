@@ -52,15 +52,13 @@ void AppendPadded(std::string& out, int64_t number, int width) {
   out.append(digits.data() + first, digits.size() - first);
 }
 
-// Exactly `width` digits at `at`, which moves past them.
-std::optional<int64_t> TakeDigits(std::string_view text, size_t& at, size_t width) {
-  if (at + width > text.size()) return std::nullopt;
-  int64_t number = 0;
-  for (size_t end = at + width; at < end; ++at) {
-    if (text[at] < '0' || text[at] > '9') return std::nullopt;
-    number = number * 10 + (text[at] - '0');
-  }
-  return number;
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// REQUIRES: month is in [1, 12].
+int64_t DaysOfMonth(int64_t year, int64_t month) {
+  constexpr std::array<int64_t, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  const bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  return kDays[static_cast<size_t>(month - 1)] + (is_leap && month == 2 ? 1 : 0);
 }
 
 // Nanoseconds of ".5" to ".123456789" at `at`, or 0 when there is no dot.
@@ -69,7 +67,7 @@ std::optional<int64_t> TakeFraction(std::string_view text, size_t& at) {
   ++at;
   int64_t nanos = 0;
   size_t digits = 0;
-  for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) {
+  for (; at < text.size() && IsDigit(text[at]); ++at) {
     if (++digits > 9) return std::nullopt;
     nanos = nanos * 10 + (text[at] - '0');
   }
@@ -140,27 +138,25 @@ std::string FormatRfc3339(Timestamp timestamp) {
 }
 
 std::optional<Timestamp> ParseRfc3339(std::string_view text) {
-  // The separators of 2026-01-01T00:00:00, in the order in which they come.
-  constexpr std::string_view kSeparators = "--T::";
-  constexpr std::array<size_t, 6> kWidths = {4, 2, 2, 2, 2, 2};
-  std::array<int64_t, 6> parts{};
-  size_t at = 0;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0 && (at >= text.size() || text[at++] != kSeparators[i - 1])) return std::nullopt;
-    const auto number = TakeDigits(text, at, kWidths[i]);
-    if (!number) return std::nullopt;
-    parts[i] = *number;
+  // Histories have several of them in a line, so each digit is looked at once.
+  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd";
+  if (text.size() <= kForm.size()) return std::nullopt;
+  for (size_t i = 0; i < kForm.size(); ++i) {
+    const bool fits = kForm[i] == 'd' ? IsDigit(text[i]) : text[i] == kForm[i];
+    if (!fits) return std::nullopt;
   }
+  const auto two = [text](size_t at) -> int64_t {
+    return (text[at] - '0') * 10 + (text[at + 1] - '0');
+  };
+  size_t at = kForm.size();
   const auto nanos = TakeFraction(text, at);
   if (!nanos || at + 1 != text.size() || text[at] != 'Z') return std::nullopt;
-  const Date date{.year = parts[0], .month = parts[1], .day = parts[2]};
-  if (date.month < 1 || date.month > 12 || date.day < 1) return std::nullopt;
-  const int64_t days = DaysFromDate(date);
-  const Date back = DateFromDays(days);
-  if (back.day != date.day || back.month != date.month) return std::nullopt;  // 30 February
-  if (parts[3] > 23 || parts[4] > 59 || parts[5] > 59) return std::nullopt;
-  return Timestamp::FromParts(days * kSecondsPerDay + parts[3] * 3'600 + parts[4] * 60 + parts[5],
-                              *nanos);
+  const Date date{.year = two(0) * 100 + two(2), .month = two(5), .day = two(8)};
+  if (date.month < 1 || date.month > 12) return std::nullopt;
+  if (date.day < 1 || date.day > DaysOfMonth(date.year, date.month)) return std::nullopt;
+  if (two(11) > 23 || two(14) > 59 || two(17) > 59) return std::nullopt;
+  return Timestamp::FromParts(
+      DaysFromDate(date) * kSecondsPerDay + two(11) * 3'600 + two(14) * 60 + two(17), *nanos);
 }
 
 }  // namespace whorl

@@ -2,9 +2,12 @@
 
 #include <cstddef>
 
+#include "protocol/spanner/seconds_text.h"
+
 namespace whorl::sim {
 
 std::string SecondsText(Duration duration, int digits) {
+  if (digits == 9) return FormatSeconds(duration);
   // Unsigned, since int64_t cannot hold the magnitude of its smallest value.
   const bool negative = duration.ns < 0;
   uint64_t magnitude = static_cast<uint64_t>(duration.ns);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check/json_lines.h"
+#include "tests/check/history_lines.h"
 
 namespace whorl::check::check_test {
 namespace {
@@ -18,54 +19,14 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const ProtocolInfo& V2() { return *FindProtocol("spindle_v2"); }
-
-std::string Second(const std::string& second) { return "2026-01-01T00:00:" + second + "Z"; }
-
-// A change of the row of lock "job", by its new values and what they replace.
-std::string Change(const std::string& commit, const std::string& kind, const std::string& values,
-                   const std::string& old_values) {
-  return R"({"commit_timestamp":")" + Second(commit) + R"(","mod_type":")" + kind +
-         R"(","mods":[{"keys":{"name":"job"},"new_values":)" + values + R"(,"old_values":)" +
-         old_values + "}]}";
-}
-
-std::string Values(const std::string& heartbeat, const std::string& token,
-                   const std::string& writer) {
-  return R"({"heartbeat":")" + Second(heartbeat) + R"(","token":")" + Second(token) +
-         R"(","writer":")" + writer + R"("})";
-}
-
-std::string Says(const std::string& id, const std::string& event, const std::string& at,
-                 const std::string& more = "") {
-  return R"({"event":")" + event + R"(","id":")" + id + R"(","lock":"job","time":")" + Second(at) +
-         "\"" + more + "}";
-}
-
-std::string Call(const std::string& id, const std::string& sent, const std::string& commit,
-                 const std::string& received) {
-  return R"({"event":"call","id":")" + id + R"(","lock":"job","sent":")" + Second(sent) +
-         R"(","commit":")" + Second(commit) + R"(","received":")" + Second(received) + R"("})";
-}
-
-HistoryVerdict Judge(const std::vector<std::string>& lines,
-                     CheckOptions options = {.lease = Seconds(10), .clock_error = Milliseconds(10)},
-                     const ProtocolInfo& protocol = V2()) {
-  Checker checker(protocol, options);
-  JsonLines reader(protocol, {});
-  std::vector<Operation> operations;
-  Place place = {.file = "h", .line = 0};
-  for (const std::string& line : lines) {
-    ++place.line;
-    operations.clear();
-    if (!reader.Read(line, place, operations).empty()) checker.AddUnread(place);
-    for (Operation& operation : operations) checker.Add(std::move(operation));
-  }
-  return checker.Verdict();
-}
-
-// a takes the lock at 1 s.
-const std::string kTakes = Change("01", "INSERT", Values("01", "01", "a"), "{}");
+using history_lines::Call;
+using history_lines::Change;
+using history_lines::Judge;
+using history_lines::kTakes;
+using history_lines::Says;
+using history_lines::Second;
+using history_lines::V2;
+using history_lines::Values;
 
 TEST(CheckRows, ATakeoverWithinTheLeaseIsViolated) {
   const auto verdict =
@@ -138,8 +99,8 @@ TEST(CheckRows, ACallThatAnotherProgramSawSaysWhoWroteAndNothingOfClocks) {
   EXPECT_EQ(judge("c"), Finding::kHolds);
   // The clock of b is 30 s ahead, and nobody has said so.
   const HistoryVerdict verdict =
-      Judge({kTakes, served("b", "12"), Says("a", "leads", "02"), Says("a", "lost", "03"),
-             Says("b", "leads", "42"), Says("b", "lost", "43")},
+      Judge({kTakes, served("b", "12"), Call("a", "01.9", "02", "02.1"), Says("a", "leads", "02"),
+             Says("a", "lost", "03"), Says("b", "leads", "42"), Says("b", "lost", "43")},
             {.lease = Seconds(10)});
   EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
   EXPECT_THAT(verdict.problems, IsEmpty());

@@ -115,7 +115,7 @@ TEST_F(CheckCommandTest, WritesAPageAndExplainsTheFirstViolation) {
   const std::string files = "check " WHORL_SOURCE_DIR "/examples/check/*.jsonl";
   const Ended ended =
       Whorl(files + " --protocol spindle_v2 --html night.html --explain --timeline");
-  EXPECT_THAT(ended.out, HasSubstr("59.518243         certain by now   <- single_leader_belief"));
+  EXPECT_THAT(ended.out, HasSubstr("59.518249         certain by now   <- single_leader_belief"));
   EXPECT_THAT(ended.out, HasSubstr("# believes that it leads"));
   EXPECT_THAT(ended.out, HasSubstr("# inferred: pod-a was paused at 34.8"));
   if (ended.code == 2) {
@@ -143,7 +143,7 @@ TEST_F(CheckCommandTest, RefusesBadUsage) {
   ExpectUsageError("check none.jsonl --protocol spindle_v2", "none.jsonl");
   ExpectUsageError("check h.jsonl --protocol spindle_v2 --format jsn", "json");
   ExpectUsageError("check h.jsonl --protocol spindle_v2 --format log", "wants --pattern");
-  ExpectUsageError("check h.jsonl --protocol spindle_v2 --pattern none", "ready patterns are");
+  ExpectUsageError("check h.jsonl --protocol spindle_v2 --pattern none", "no ready pattern: those are spindle_v2");
   Write("bad.json", R"({"lines":[{"match":"(","event":"leads"}]})");
   ExpectUsageError("check h.jsonl --protocol spindle_v2 --pattern bad.json", "missing )");
 }

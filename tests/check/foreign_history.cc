@@ -27,6 +27,8 @@ class Draws {
   uint64_t state_;
 };
 
+constexpr const char* kSupervisor = "the supervisor";
+
 std::string TimeText(Instant at) { return FormatRfc3339(sim::ToTimestamp(at)); }
 
 }  // namespace
@@ -53,7 +55,8 @@ void ForeignHistory::Say(ProcessId process, const char* event, Instant at,
                       .begins = false,
                       .at = at,
                       .line = std::move(line),
-                      .times = {{"time", at}}});
+                      .times = {{"time", at}},
+                      .lapses = {}});
 }
 
 void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
@@ -114,7 +117,8 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
                       .begins = false,
                       .at = at,
                       .line = record,
-                      .times = {}});
+                      .times = {},
+                      .lapses = {}});
 }
 
 void ForeignHistory::On(const sim::ProcessStarted& x, Instant at) {
@@ -129,15 +133,51 @@ void ForeignHistory::On(const sim::ProcessStopped& x, Instant at) {
 }
 
 void ForeignHistory::On(const sim::ProcessGone& x, Instant at) {
-  if (!keeps_ids_) Say(x.process, "gone", at);
+  paused_.erase(x.process);
+  if (!keeps_ids_) return Say(x.process, "gone", at);
+  Say(x.process, "ended", at);
+  entries_.back().of = kSupervisor;
+  entries_.back().line["by"] = kSupervisor;
+}
+
+void ForeignHistory::On(const sim::ProcessPaused& x, Instant) { paused_[x.process]; }
+
+void ForeignHistory::On(const sim::ProcessResumed& x, Instant at) {
+  const auto lapsed = paused_.extract(x.process);
+  if (lapsed.empty()) return;
+  for (const uint16_t lock : lapsed.mapped()) Say(x.process, "lost", at, setup_.LockName(lock));
 }
 
 void ForeignHistory::On(const sim::BeliefChanged& x, Instant at) {
+  const LockOfProcess key = {x.process, x.lock};
   const bool leads = x.believes && !stopped_.contains(x.process);
+  const auto was = beliefs_.extract(key);
+  if (!was.empty() && was.mapped().until) entries_[was.mapped().entry].lapses = at;
+  const auto paused = paused_.find(x.process);
+  if (!leads && !was.empty() && was.mapped().until && paused != paused_.end()) {
+    paused->second.push_back(x.lock);
+    return;
+  }
   Say(x.process, leads ? "leads" : "lost", at, setup_.LockName(x.lock));
+  if (leads) beliefs_[key] = {.entry = entries_.size() - 1, .until = believes_until_[key]};
+}
+
+void ForeignHistory::Renew(const sim::StandingChanged& x, Instant at) {
+  const LockOfProcess key = {x.process, x.lock};
+  const std::optional<LocalInstant> until = x.standing.believes_until;
+  believes_until_[key] = until;
+  const auto belief = beliefs_.find(key);
+  if (belief == beliefs_.end() || !x.standing.believes || !until) return;
+  const std::optional<LocalInstant> before = std::exchange(belief->second.until, until);
+  if (!before || before == until) return;
+  // It had more time left than until now.
+  entries_[belief->second.entry].lapses = at + Seconds(1);
+  belief->second.entry = entries_.size();
+  Say(x.process, "renewed", at, setup_.LockName(x.lock));
 }
 
 void ForeignHistory::On(const sim::StandingChanged& x, Instant at) {
+  Renew(x, at);
   std::optional<Token>& own = own_tokens_[{x.process, x.lock}];
   if (own == x.standing.own_token) return;
   own = x.standing.own_token;
@@ -196,7 +236,8 @@ void ForeignHistory::On(const sim::TransactionFinished& x, Instant at) {
                         .begins = false,
                         .at = at,
                         .line = std::move(line),
-                        .times = {{"sent", found->second.sent}, {"received", at}}});
+                        .times = {{"sent", found->second.sent}, {"received", at}},
+                        .lapses = {}});
   }
   transactions_.erase(found);
 }
@@ -228,6 +269,9 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
     }
     lines.push_back(line.dump());
   }
+  // Its clock is true.
+  lines.push_back(
+      json{{"event", "process"}, {"id", kSupervisor}, {"offset", {"-1ms", "1ms"}}}.dump());
   std::map<std::string, size_t> last;
   for (size_t i = 0; i < entries_.size(); ++i) last[entries_[i].of] = i;
   std::map<std::string, int64_t> numbers;
@@ -235,10 +279,12 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     json line = entry.line;
-    for (const auto& [name, at] : entry.times) {
+    const auto shown = [&](Instant at) {
       const Duration drift = Nanoseconds((at - Instant{}).ns / 1'000'000 * rates[entry.of]);
-      line[name] = TimeText(at + offsets[entry.of] + drift);
-    }
+      return at + offsets[entry.of] + drift;
+    };
+    for (const auto& [name, at] : entry.times) line[name] = TimeText(shown(at));
+    if (entry.lapses) line["left"] = FormatDuration(shown(*entry.lapses) - shown(entry.at));
     if (entry.begins) numbers[entry.of] = 0;
     if (!entry.is_row) line["n"] = ++numbers[entry.of];
     const bool is_missing = draws.Below(1'000) < recording.missing_per_mille && last[entry.of] != i;

@@ -33,8 +33,11 @@ struct Recording {
 
 class ForeignHistory final : public sim::ObservationSink {
  public:
-  // `keeps_ids`: a process that is started again has the id of the one before it, numbers its lines
-  // anew, and its end is not logged.
+  // `keeps_ids`: a process that is started again has the id of the one before it, and numbers its lines anew;
+  // of its end a supervisor says that it has seen it. Otherwise it logs its end.
+  //
+  // Beliefs that a lease bounds are logged as real processes do: with the time that is left, with each renewal,
+  // and, if the lease ran out in a pause, with its end when the pause is over.
   ForeignHistory(const sim::Scenario& scenario, const ProtocolInfo& protocol, bool keeps_ids);
 
   void Hear(const sim::Observation& observation, uint64_t ordinal, uint64_t hash) override;
@@ -50,12 +53,22 @@ class ForeignHistory final : public sim::ObservationSink {
     sim::Instant at;
     nlohmann::json line;
     std::vector<std::pair<std::string, sim::Instant>> times;  // by the process's clock
+    std::optional<sim::Instant> lapses;                       // what it says began is over then
   };
+  // A belief that lasts, and the entry that prolonged it last.
+  struct Belief {
+    size_t entry = 0;
+    std::optional<LocalInstant> until;
+  };
+  using LockOfProcess = std::pair<ProcessId, uint16_t>;
 
   void Say(ProcessId process, const char* event, sim::Instant at, const std::string& lock = {});
   void On(const sim::ProcessStarted& x, sim::Instant at);
   void On(const sim::ProcessStopped& x, sim::Instant at);
   void On(const sim::ProcessGone& x, sim::Instant at);
+  void On(const sim::ProcessPaused& x, sim::Instant at);
+  void On(const sim::ProcessResumed& x, sim::Instant at);
+  void Renew(const sim::StandingChanged& x, sim::Instant at);
   void On(const sim::BeliefChanged& x, sim::Instant at);
   void On(const sim::StandingChanged& x, sim::Instant at);
   void On(const sim::WorkChanged& x, sim::Instant at);
@@ -73,7 +86,10 @@ class ForeignHistory final : public sim::ObservationSink {
   std::vector<Entry> entries_;
   std::map<std::string, ProcessId> processes_;
   std::set<ProcessId> stopped_;
-  std::map<std::pair<ProcessId, uint16_t>, std::optional<Token>> own_tokens_;
+  std::map<LockOfProcess, std::optional<Token>> own_tokens_;
+  std::map<LockOfProcess, Belief> beliefs_;
+  std::map<LockOfProcess, std::optional<LocalInstant>> believes_until_;
+  std::map<ProcessId, std::vector<uint16_t>> paused_;  // and the locks whose beliefs lapsed since
   struct Transaction {
     sim::Instant sent;
     std::optional<Timestamp> commit;

@@ -236,6 +236,43 @@ TEST(CheckOtlp, BadSpansAreRefused) {
   EXPECT_THAT(ReadAll(R"({"resourceMetrics":[]})").errors, IsEmpty());
 }
 
+// --- tables ---
+
+// A change stream may watch two lock tables, and both may have a lock of the same name.
+TEST(CheckTables, RecordsOfTwoTablesAreNotMixed) {
+  const auto record = [](const std::string& table) {
+    return R"({"commit_timestamp":")" + At(5) + R"(","table_name":")" + table +
+           R"(","mod_type":"INSERT","mods":[{"keys":{"name":"job"},"new_values":{}}]})" + "\n";
+  };
+  const auto read = [&](const std::string& table, bool is_shared) {
+    const auto only = is_shared ? std::make_shared<std::string>() : nullptr;
+    return ReadAll(record("locks") + record("locks") + record("others"),
+                   {.wanted = {.lock = {}, .table = table, .only_table = only},
+                    .format = {},
+                    .pattern = nullptr});
+  };
+  EXPECT_THAT(read("", true).errors,
+              testing::ElementsAre(testing::AllOf(HasSubstr("h:3: "), HasSubstr("\"locks\""),
+                                                  HasSubstr("--table"))));
+  EXPECT_THAT(read("", true).operations, SizeIs(2));
+  // The usual table of another protocol is taken for it only if that is said.
+  const auto only = std::make_shared<std::string>();
+  EXPECT_THAT(
+      ReadAll(record("fenced_locks"), {.wanted = {.lock = {}, .table = {}, .only_table = only},
+                                       .format = {},
+                                       .pattern = nullptr})
+          .errors,
+      testing::ElementsAre(HasSubstr("--protocol fenced_lease, or --table fenced_locks")));
+  EXPECT_THAT(
+      ReadAll(record("fenced_locks"),
+              {.wanted = {.lock = {}, .table = "fenced_locks"}, .format = {}, .pattern = nullptr})
+          .errors,
+      IsEmpty());
+  EXPECT_THAT(read("others", true).errors, IsEmpty());
+  EXPECT_THAT(read("others", true).operations, SizeIs(1));
+  EXPECT_THAT(read("", false).errors, IsEmpty());
+}
+
 // --- what whorl serve writes ---
 
 std::string Served(const std::string& method, const std::string& more) {
@@ -275,6 +312,40 @@ TEST(CheckServe, CallsAreCountedAsProcessesLogThem) {
   EXPECT_EQ(statement("Rollback", in_transaction + R"("code":"OK",)"), Statement::kCalled);
   EXPECT_EQ(statement("BeginTransaction", R"("code":"OK",)"), std::nullopt);
   EXPECT_EQ(statement("CreateSession", R"("code":"OK",)"), std::nullopt);
+}
+
+// With several locks in one database, calls about another one are none of this one's.
+TEST(CheckServe, ATransactionIsAboutTheLockThatItsStatementsName) {
+  const auto call = [](const std::string& method, const std::string& transaction,
+                       const std::string& name, const std::string& more = "") {
+    const std::string parameters =
+        name.empty() ? "" : R"("parameters":{"name":")" + name + R"(","token":"1"},)";
+    return Served(method,
+                  R"("transaction":")" + transaction + R"(","code":"OK",)" + parameters + more);
+  };
+  const std::string commit = R"("commit_timestamp":")" + At(5) + "\",";
+  const std::string text = call("ExecuteSql", "0a", "job") + call("ExecuteSql", "0b", "nightly") +
+                           call("ExecuteSql", "0b", "") + call("Commit", "0b", "", commit) +
+                           call("Commit", "0a", "", commit) +
+                           // The takeover row of spindle v2.
+                           call("ExecuteSql", "0c", "job_123") + call("Commit", "0c", "", commit) +
+                           // Of two locks: it may be about either.
+                           call("ExecuteSql", "0d", "job") + call("ExecuteSql", "0d", "nightly") +
+                           call("Commit", "0d", "", commit) +
+                           // It was begun before the history was.
+                           call("Commit", "0e", "", commit);
+  const auto locks = [&](const std::string& wanted) {
+    const Heard heard =
+        ReadAll(text, {.wanted = {.lock = wanted, .table = {}}, .format = {}, .pattern = nullptr});
+    EXPECT_THAT(heard.errors, IsEmpty());
+    std::vector<std::string> named;
+    for (const Operation& operation : heard.operations) {
+      named.push_back(std::get<Called>(operation.what).lock);
+    }
+    return named;
+  };
+  EXPECT_EQ(locks(""), (std::vector<std::string>{"nightly", "job", "job_123", "", ""}));
+  EXPECT_EQ(locks("job"), (std::vector<std::string>{"job", "job", "job", "job"}));
 }
 
 TEST(CheckServe, AClientWithoutANameIsRefused) {

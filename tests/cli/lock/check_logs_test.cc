@@ -118,7 +118,8 @@ TEST_F(CheckLogsTest, WhatLocksLogAndServeSawIsJudgedWithoutAnythingSaidOfClocks
       << "a look, and the call that took it";
 
   // With what serve saw, and no line of a process: who called is known, and no clock.
-  const json seen = Parsed(Whorl(kCheck + std::string("--lock job calls.jsonl")));
+  // Which lock a call is about its statements say.
+  const json seen = Parsed(Whorl(kCheck + std::string("calls.jsonl")));
   EXPECT_EQ(seen["invariants"]["lease_respected"]["verdict"], "holds");
   EXPECT_EQ(seen["invariants"]["single_leader_belief"]["verdict"], "unknown");
   EXPECT_EQ(seen["metrics"]["takeover_costs"], logged["metrics"]["takeover_costs"]);

@@ -1,0 +1,62 @@
+// Lines of histories of a few operations, for tests: changes of the row of lock "job", and what processes say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/check.h"
+#include "check/json_lines.h"
+
+namespace whorl::check::history_lines {
+
+inline const ProtocolInfo& V2() { return *FindProtocol("spindle_v2"); }
+
+inline std::string Second(const std::string& second) { return "2026-01-01T00:00:" + second + "Z"; }
+
+// A change of the row of lock "job", by its new values and what they replace.
+inline std::string Change(const std::string& commit, const std::string& kind,
+                          const std::string& values, const std::string& old_values) {
+  return R"({"commit_timestamp":")" + Second(commit) + R"(","mod_type":")" + kind +
+         R"(","mods":[{"keys":{"name":"job"},"new_values":)" + values + R"(,"old_values":)" +
+         old_values + "}]}";
+}
+
+inline std::string Values(const std::string& heartbeat, const std::string& token,
+                          const std::string& writer) {
+  return R"({"heartbeat":")" + Second(heartbeat) + R"(","token":")" + Second(token) +
+         R"(","writer":")" + writer + R"("})";
+}
+
+inline std::string Says(const std::string& id, const std::string& event, const std::string& at,
+                        const std::string& more = "") {
+  return R"({"event":")" + event + R"(","id":")" + id + R"(","lock":"job","time":")" + Second(at) +
+         "\"" + more + "}";
+}
+
+inline std::string Call(const std::string& id, const std::string& sent, const std::string& commit,
+                        const std::string& received) {
+  return R"({"event":"call","id":")" + id + R"(","lock":"job","sent":")" + Second(sent) +
+         R"(","commit":")" + Second(commit) + R"(","received":")" + Second(received) + R"("})";
+}
+
+inline HistoryVerdict Judge(const std::vector<std::string>& lines,
+                            CheckOptions options = {.lease = Seconds(10),
+                                                    .clock_error = Milliseconds(10)},
+                            const ProtocolInfo& protocol = V2()) {
+  Checker checker(protocol, options);
+  JsonLines reader(protocol, {});
+  std::vector<Operation> operations;
+  Place place = {.file = "h", .line = 0};
+  for (const std::string& line : lines) {
+    ++place.line;
+    operations.clear();
+    if (!reader.Read(line, place, operations).empty()) checker.AddUnread(place);
+    for (Operation& operation : operations) checker.Add(std::move(operation));
+  }
+  return checker.Verdict();
+}
+
+// a takes the lock at 1 s.
+inline const std::string kTakes = Change("01", "INSERT", Values("01", "01", "a"), "{}");
+
+}  // namespace whorl::check::history_lines
