@@ -17,9 +17,6 @@ Digest128 HashOf(std::span<const uint64_t> words) {
   return {.high = hash.high64, .low = hash.low64};
 }
 
-// The word of an instant that is long ago: no other one is so far from now.
-constexpr uint64_t kLongAgo = uint64_t{1} << 63;
-
 // Numbers scopes as they come: a search has some dozens of them, and its threads share shapes.
 uint32_t PlaceOfScope(uint64_t scope) {
   static std::mutex mutex;
@@ -69,12 +66,8 @@ void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> 
   asked_ = asked;
   ranks_ = ranks;
   ranked_.clear();
-  hidden_.clear();
   parts_.clear();
   ++round_;
-  shown_ = 0;
-  gates_of_now_ = 0;
-  is_ambiguous_ = false;
   digest_ = {};
 }
 
@@ -86,7 +79,7 @@ NormalForm::Holes::Holes(std::span<const Hole> its_holes)
   }
 }
 
-inline void NormalForm::Collect(uint32_t place, int64_t number, bool is_shown) {
+inline void NormalForm::Collect(uint32_t place, int64_t number) {
   if (!ranks_) return;
   if (place >= scopes_.size()) scopes_.resize(size_t{place} + 1);
   Scope& scope = scopes_[place];
@@ -95,21 +88,15 @@ inline void NormalForm::Collect(uint32_t place, int64_t number, bool is_shown) {
              .least = std::numeric_limits<int64_t>::max(),
              .greatest = std::numeric_limits<int64_t>::min()};
   }
-  if (!is_shown) {
-    hidden_.push_back({.scope = place, .number = number});
-    return;
-  }
   ranked_.push_back({.scope = place, .number = number});
   scope.least = std::min(scope.least, number);
   scope.greatest = std::max(scope.greatest, number);
 }
 
 // Collects what is to be ranked, and makes a digest of the rest.
-NormalForm::Alone NormalForm::WalkNumbers(const Holes& holes, std::span<const int64_t> numbers,
-                                          bool is_shown) {
+Digest128 NormalForm::WalkNumbers(const Holes& holes, std::span<const int64_t> numbers) {
   WordDigest digest;
   bool gate_is_open = false;
-  bool has_old = false;
   for (size_t i = 0; i < holes.all.size(); ++i) {
     const Hole& hole = holes.all[i];
     const int64_t number = numbers[i];
@@ -118,8 +105,7 @@ NormalForm::Alone NormalForm::WalkNumbers(const Holes& holes, std::span<const in
       case HoleKind::kInstant:
         if (IsLongAgo(number)) {
           digest.Add(kLongAgo);
-          Collect(holes.scopes[i], number, is_shown);
-          has_old = true;
+          Collect(holes.scopes[i], number);
         } else {
           digest.Add(static_cast<uint64_t>(from_now));
         }
@@ -133,39 +119,25 @@ NormalForm::Alone NormalForm::WalkNumbers(const Holes& holes, std::span<const in
         digest.Add(static_cast<uint64_t>(std::max(from_now, hole.param)));
         break;
       case HoleKind::kRank:
-        Collect(holes.scopes[i], number, is_shown);
+        Collect(holes.scopes[i], number);
         break;
       case HoleKind::kGate:
         gate_is_open = number >= asked_[static_cast<size_t>(hole.param)];
-        if (gate_is_open && from_now == 0)
-          gates_of_now_ |= uint64_t{1} << (hole.param % int64_t{kMostGates});
         break;
       case HoleKind::kGated:
         digest.Add(gate_is_open ? static_cast<uint64_t>(number) : 0);
         break;
     }
   }
-  return {.digest = digest.state(), .has_old = has_old};
+  return digest.state();
 }
 
 void NormalForm::AddPart(const Digest128& shape, const Holes& holes,
-                         std::span<const int64_t> numbers, bool is_shown, const Alone* known) {
-  const std::vector<Ranked>& ranks = is_shown ? ranked_ : hidden_;
-  Part& part = parts_.emplace_back();
-  if (is_shown) shown_ = parts_.size();
-  part.shape = shape;
-  part.first_rank = ranks.size();
-  if (known == nullptr || holes.has_gates) {
-    part.alone = WalkNumbers(holes, numbers, is_shown);
-  } else {
-    part.alone = *known;
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      const HoleKind kind = holes.all[i].kind;
-      const bool is_old = known->has_old && kind == HoleKind::kInstant && IsLongAgo(numbers[i]);
-      if (is_old || kind == HoleKind::kRank) Collect(holes.scopes[i], numbers[i], is_shown);
-    }
-  }
-  part.last_rank = ranks.size();
+                         std::span<const int64_t> numbers) {
+  Part part = {.shape = shape, .alone = {}, .first_rank = ranked_.size()};
+  part.alone = WalkNumbers(holes, numbers);
+  part.last_rank = ranked_.size();
+  parts_.push_back(part);
 }
 
 void NormalForm::AddPartsOf(const CanonicalForm& form) {
@@ -189,44 +161,25 @@ void NormalForm::SortNumbers() {
   wide_.erase(rest.begin(), rest.end());
 }
 
-NormalForm::Rank NormalForm::RankOf(const Ranked& one) const {
+uint64_t NormalForm::RankOf(const Ranked& one) const {
   const Scope& scope = scopes_[one.scope];
-  if (scope.least >= one.number) return {.is_shown = scope.least == one.number};
   if (IsNarrow(scope)) {
-    const auto all = static_cast<uint64_t>(std::popcount(scope.present));
-    if (one.number > scope.greatest) return {.before = all};
     const uint64_t bit = uint64_t{1} << (one.number - scope.least);
-    return {.before = static_cast<uint64_t>(std::popcount(scope.present & (bit - 1))),
-            .is_shown = (scope.present & bit) != 0};
+    return static_cast<uint64_t>(std::popcount(scope.present & (bit - 1)));
   }
   const auto first = std::ranges::lower_bound(
       wide_, Ranked{.scope = one.scope, .number = std::numeric_limits<int64_t>::min()});
-  const auto found = std::ranges::lower_bound(wide_, one);
-  return {.before = static_cast<uint64_t>(found - first),
-          .is_shown = found != wide_.end() && *found == one};
+  return static_cast<uint64_t>(std::ranges::lower_bound(wide_, one) - first);
 }
 
 void NormalForm::Finish() {
   SortNumbers();
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    Part& part = parts_[i];
-    WordDigest numbers = WordDigest::From(part.alone.digest);
-    if (i < shown_) {
-      for (size_t k = part.first_rank; k < part.last_rank; ++k) {
-        numbers.Add(RankOf(ranked_[k]).before);
-      }
-    } else {
-      for (size_t k = part.first_rank; k < part.last_rank; ++k) {
-        const Rank rank = RankOf(hidden_[k]);
-        numbers.Add(rank.before << 1 | (rank.is_shown ? 1 : 0));
-        is_ambiguous_ = is_ambiguous_ || !rank.is_shown;
-      }
-    }
-    part.numbers = numbers.state();
-    part.digest = DigestOfPart(part.shape, part.numbers);
-    if (i >= shown_) continue;
-    digest_.high += part.digest.high;
-    digest_.low += part.digest.low;
+  for (const Part& part : parts_) {
+    WordDigest numbers = WordDigest::From(part.alone);
+    for (size_t k = part.first_rank; k < part.last_rank; ++k) numbers.Add(RankOf(ranked_[k]));
+    const Digest128 digest = DigestOfPart(part.shape, numbers.state());
+    digest_.high += digest.high;
+    digest_.low += digest.low;
   }
 }
 

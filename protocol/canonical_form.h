@@ -330,12 +330,13 @@ inline Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) 
 // Makes digests of parts, in which numbers that mean the same are the same. Kept from state to state for
 // its memory.
 //
-// Of a part's numbers there are two digests: one of what each means by itself (`alone`), and one of that
-// and of the ranks of those that matter by their order. The first stays as it is for as long as the numbers,
-// the time and the questions do. Neither depends on names: parts that a renaming maps onto each other
-// have other shapes, and equal numbers.
+// A part's digest is of its shape, then of what its numbers mean by themselves, then of the ranks of those
+// that matter by their order.
 class NormalForm {
  public:
+  // Stands for an instant that is long ago: no other one is so far from now.
+  static constexpr uint64_t kLongAgo = uint64_t{1} << 63;
+
   // `asked`: by the `param` of gates, when the question was asked, or the present time if none is.
   // Without `ranks`, what matters by its order alone does not matter.
   void Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks = true);
@@ -350,47 +351,26 @@ class NormalForm {
     bool has_gates = false;
   };
 
-  // What is known of a part's numbers.
-  struct Alone {
-    Digest128 digest;
-    bool has_old = false;  // instants so long ago that their order matters
-  };
-  // `is_shown`: whether the part counts for the digest of all. One that does not is told by its order
-  // among those that do; those that do come first.
-  // `known`: what AloneOf() gave for a part of the same shape, numbers and time, of which then only the ranks
-  // are read, and the gates, since questions may have changed.
-  void AddPart(const Digest128& shape, const Holes& holes, std::span<const int64_t> numbers,
-               bool is_shown = true, const Alone* known = nullptr);
+  void AddPart(const Digest128& shape, const Holes& holes, std::span<const int64_t> numbers);
   void AddPart(const Digest128& shape, std::span<const Hole> holes,
                std::span<const int64_t> numbers) {
     AddPart(shape, Holes(holes), numbers);
   }
-  // All of the form's; they are shown.
+  // All of the form's.
   void AddPartsOf(const CanonicalForm& form);
   // Call it once, at the end. Then:
   void Finish();
-  size_t size() const { return parts_.size(); }
-  const Digest128& DigestOf(size_t part) const { return parts_[part].digest; }
-  const Alone& AloneOf(size_t part) const { return parts_[part].alone; }
-  const Digest128& NumbersOf(size_t part) const { return parts_[part].numbers; }
-  // Of all parts that are shown.
+  // Of all parts.
   const Digest128& digest() const { return digest_; }
-  // Gates that are open because the instant is now, as bits by `param` modulo kMostGates.
-  static constexpr size_t kMostGates = 64;
-  uint64_t gates_of_now() const { return gates_of_now_; }
-  // Whether parts that are not shown have numbers of which the digests do not tell all.
-  bool is_ambiguous() const { return is_ambiguous_; }
 
  private:
   struct Part {
     Digest128 shape;
-    Alone alone;
-    Digest128 numbers;
-    Digest128 digest;
-    size_t first_rank = 0;  // in ranked_, or in hidden_
+    Digest128 alone;        // of what its numbers mean by themselves
+    size_t first_rank = 0;  // in ranked_
     size_t last_rank = 0;
   };
-  // The numbers of one scope that are shown.
+  // The numbers of one scope.
   struct Scope {
     uint64_t round = 0;  // they are of the form that was begun then
     int64_t least = 0;
@@ -403,34 +383,26 @@ class NormalForm {
     int64_t number = 0;
     friend constexpr auto operator<=>(const Ranked&, const Ranked&) = default;
   };
-  // How many of the scope's numbers are before it, and whether it is one of them.
-  struct Rank {
-    uint64_t before = 0;
-    bool is_shown = false;
-  };
 
-  Alone WalkNumbers(const Holes& holes, std::span<const int64_t> numbers, bool is_shown);
-  void Collect(uint32_t place, int64_t number, bool is_shown);
+  Digest128 WalkNumbers(const Holes& holes, std::span<const int64_t> numbers);
+  void Collect(uint32_t place, int64_t number);
   static bool IsNarrow(const Scope& scope) {
     return static_cast<uint64_t>(scope.greatest) - static_cast<uint64_t>(scope.least) < kBits;
   }
   bool IsLongAgo(int64_t instant) const { return SaturatingAdd(instant, -now_) <= -memory_; }
   void SortNumbers();
-  Rank RankOf(const Ranked& one) const;
+  // How many of the scope's numbers are less.
+  uint64_t RankOf(const Ranked& one) const;
 
   int64_t now_ = 0;
   int64_t memory_ = 0;
   std::span<const int64_t> asked_;
   bool ranks_ = true;
   std::vector<Ranked> ranked_;
-  std::vector<Ranked> hidden_;
   std::vector<Ranked> wide_;  // those of scopes that are not narrow, sorted, each once
   std::vector<Scope> scopes_;
   uint64_t round_ = 0;
   std::vector<Part> parts_;
-  size_t shown_ = 0;
-  uint64_t gates_of_now_ = 0;
-  bool is_ambiguous_ = false;
   Digest128 digest_;
 };
 

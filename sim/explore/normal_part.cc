@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 namespace whorl::sim {
 namespace {
 
 using explore::Key128;
-
-constexpr uint64_t kLongAgo = uint64_t{1} << 63;
 
 // Instants below are not so far from now, but kOldest and a rank, or kNeverSet.
 constexpr int64_t kNear = -(int64_t{1} << 60);
@@ -41,6 +40,10 @@ uint64_t Below(int bit) { return (uint64_t{1} << bit) - 1; }
 
 // Whether ranks are the first ones.
 bool IsDense(uint64_t present) { return (present & (present + 1)) == 0; }
+
+bool IsBefore(const NormalPart* a, const NormalPart* b) {
+  return a->order != b->order ? a->order < b->order : a->digest < b->digest;
+}
 
 Key128 Extend(Key128 key, const Digest128& digest) {
   return explore::Extend(explore::Extend(key, digest.high), digest.low);
@@ -87,7 +90,7 @@ void NormalTable::Describe(NormalPart& part) const {
       if (kind != HoleKind::kGate) alone.Add(static_cast<uint64_t>(number));
       continue;
     }
-    if (kind == HoleKind::kInstant) alone.Add(kLongAgo);
+    if (kind == HoleKind::kInstant) alone.Add(NormalForm::kLongAgo);
     auto of_scope = std::ranges::find(part.ranks, holes.scopes[i], &NormalPart::Ranks::scope);
     if (of_scope == part.ranks.end()) {
       of_scope = part.ranks.insert(of_scope, {.scope = holes.scopes[i]});
@@ -226,7 +229,7 @@ void NormalTable::Finish(NormalParts& parts) {
   }
 }
 
-void NormalTable::FromWorld(Instant now, const ShapeTable::Parts& world, NormalParts& parts) {
+void NormalTable::FromWorld(Instant now, ShapeTable::Parts& world, NormalParts& parts) {
   const int64_t present = ToTimestamp(now).UnixNanos();
   Begin();
   std::vector<int64_t> from_now;
@@ -244,6 +247,11 @@ void NormalTable::FromWorld(Instant now, const ShapeTable::Parts& world, NormalP
     AddLoose(*part.shape, from_now);
   }
   Finish(parts);
+  pairs_.clear();
+  for (size_t i = 0; i < parts.size(); ++i) pairs_.emplace_back(parts[i], world.all[i]);
+  std::ranges::sort(pairs_,
+                    [](const auto& a, const auto& b) { return IsBefore(a.first, b.first); });
+  for (size_t i = 0; i < parts.size(); ++i) std::tie(parts[i], world.all[i]) = pairs_[i];
 }
 
 void NormalTable::Advance(Duration by, NormalParts& parts) {
@@ -364,11 +372,7 @@ void NormalTable::Restore(NormalParts& parts, bool gates) {
   if (gates) RestoreGates(parts);
 }
 
-void NormalTable::Sort(NormalParts& parts) {
-  std::ranges::sort(parts, [](const NormalPart* a, const NormalPart* b) {
-    return a->order != b->order ? a->order < b->order : a->digest < b->digest;
-  });
-}
+void NormalTable::Sort(NormalParts& parts) { std::ranges::sort(parts, IsBefore); }
 
 // --- digests -------------------------------------------------------------------------------------
 

@@ -83,8 +83,8 @@ class NormalTable {
   // The part with these numbers. They may have new ranks (kNewRank): then the part is no part of a state.
   const NormalPart& Of(const Shape& shape, std::span<const int64_t> numbers);
 
-  // The parts of a world, in its order.
-  void FromWorld(Instant now, const ShapeTable::Parts& world, NormalParts& parts);
+  // The parts of a world. Sorts both.
+  void FromWorld(Instant now, ShapeTable::Parts& world, NormalParts& parts);
   // The parts when so much time has gone on.
   void Advance(Duration by, NormalParts& parts);
   // Makes parts normal that were so, some of which have gone or are new. `gates`: those may concern gates.
@@ -141,6 +141,7 @@ class NormalTable {
   std::vector<int64_t> loose_numbers_;
   std::vector<Ranked> ranked_;
   std::vector<Ranked> hidden_;
+  std::vector<std::pair<const NormalPart*, ShapeTable::Part>> pairs_;
   std::vector<int64_t> scratch_;
   std::vector<Scope> scopes_;
   std::vector<uint32_t> touched_;  // scopes of this round

@@ -298,15 +298,6 @@ const std::shared_ptr<const Lineage>& RememberingModel::LineageOf(const State& s
   return state.lineage;
 }
 
-namespace {
-
-bool AreOfOneForm(const ShapeTable::Parts& world, const NormalParts& parts) {
-  return std::ranges::equal(world.all, parts, {}, &ShapeTable::Part::digest,
-                            [](const NormalPart* part) { return part->digest; });
-}
-
-}  // namespace
-
 void RememberingModel::MakeWorld(const State& state) {
   const std::shared_ptr<const Lineage>& lineage = LineageOf(state);
   if (made_for_ == lineage) return;
@@ -318,8 +309,11 @@ void RememberingModel::MakeWorld(const State& state) {
   for (const Lineage* step : steps | std::views::reverse) {
     model_.Step(*made_, MoveIn(*made_, step->part_move, step->shape));
   }
-  shapes_.TakeApartSorted(*made_, parts_of_made_);
-  if (!AreOfOneForm(parts_of_made_, state.parts)) {
+  shapes_.TakeApart(*made_, parts_of_made_);
+  table_.FromWorld(made_->world.now(), parts_of_made_, normal_of_made_);
+  // Not the same pointers: another thread may have found the state.
+  const auto digest = [](const NormalPart* part) { return part->digest; };
+  if (!std::ranges::equal(normal_of_made_, state.parts, {}, digest, digest)) {
     throw std::logic_error(
         "the world made for a state is not of its form: the protocol may ask about longer ago than "
         "ProtocolInfo::memory_leases says, or a statement may compute how long ago something was "
@@ -339,7 +333,9 @@ Move RememberingModel::MoveIn(const Situation& situation, const PartMove& part_m
   const WorldState& world = situation.world.state();
   const auto at_place = [&]() -> const ShapeTable::Part& {
     static thread_local ShapeTable::Parts parts;
-    shapes_.TakeApartSorted(situation, parts);
+    static thread_local NormalParts normal;
+    shapes_.TakeApart(situation, parts);
+    table_.FromWorld(situation.world.now(), parts, normal);
     return parts.all[part_move.part];
   };
   if (part_move.kind == MoveKind::kFault) {
@@ -381,8 +377,10 @@ explore::Path<Move> RememberingModel::MovesOf(const explore::Path<PartMove>& pat
   explore::Path<Move> moves = {.initial = path.initial, .choices = {}};
   Situation situation = *model_.Initial()[path.initial];
   ShapeTable::Parts parts;
+  NormalParts normal;
   for (const PartMove& part_move : path.choices) {
-    shapes_.TakeApartSorted(situation, parts);
+    shapes_.TakeApart(situation, parts);
+    table_.FromWorld(situation.world.now(), parts, normal);
     const Shape* shape =
         part_move.part == PartMove::kNoPart ? nullptr : parts.all[part_move.part].shape;
     moves.choices.push_back(MoveIn(situation, part_move, shape));
@@ -407,7 +405,6 @@ bool CanRemember(const LockModel& model) {
   if (clocks.AreOfSpanner() || clocks.rate_ppm > 0) return false;
   const Scenario& scenario = model.scenario();
   if (FindProtocol(scenario.protocol)->depends_on_absolute_time) return false;
-  if (scenario.nodes.size() * scenario.locks.size() > NormalForm::kMostGates) return false;
   return std::ranges::all_of(scenario.nodes,
                              [](const NodeSpec& node) { return node.clock.rate_ppm == 0; });
 }

@@ -118,12 +118,12 @@ class RememberingModel {
   std::optional<Situation> made_;
   std::optional<Situation> after_;  // kept for its memory
   ShapeTable::Parts parts_of_made_;
+  NormalParts normal_of_made_;
   ShapeTable::Parts parts_after_;
 };
 
 // Whether steps of the model's worlds can be remembered: no clock is off by choice, clocks of processes run
-// at the rate of true time, there are no more questions than NormalForm::kMostGates, and the protocol does
-// not depend on absolute time (ProtocolInfo).
+// at the rate of true time, and the protocol does not depend on absolute time (ProtocolInfo).
 bool CanRemember(const LockModel& model);
 
 enum class Steps : uint8_t {

@@ -181,30 +181,4 @@ void ShapeTable::TakeApart(const Situation& situation, Parts& parts) {
   }
 }
 
-void ShapeTable::TakeApartSorted(const Situation& situation, Parts& parts) {
-  TakeApart(situation, parts);
-  SetDigests(situation.world.now(), parts);
-  std::ranges::sort(parts.all, [](const Part& a, const Part& b) {
-    return std::tie(a.shape->name, a.digest) < std::tie(b.shape->name, b.digest);
-  });
-}
-
-void ShapeTable::SetDigests(Instant now, Parts& parts) {
-  const Scenario& scenario = model_.scenario();
-  const Timestamp true_time = ToTimestamp(now);
-  asked_.assign(scenario.nodes.size() * scenario.locks.size(), true_time.UnixNanos());
-  for (const Part& part : parts.all) {
-    for (const PartQuestion& question : part.shape->questions) {
-      asked_[question.question] = parts.numbers[part.first_hole + question.hole];
-    }
-  }
-  normal_.Begin(true_time, model_.memory(), asked_);
-  for (const Part& part : parts.all) {
-    normal_.AddPart(part.shape->digest, part.shape->holes, parts.NumbersOf(part),
-                    part.shape->kind() != PartKind::kLedger);
-  }
-  normal_.Finish();
-  for (size_t i = 0; i < parts.all.size(); ++i) parts.all[i].digest = normal_.DigestOf(i);
-}
-
 }  // namespace whorl::sim

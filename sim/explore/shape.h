@@ -81,7 +81,6 @@ class ShapeTable {
 
   struct Part {
     const Shape* shape = nullptr;
-    Digest128 digest;         // of the shape and what the numbers mean, if they were sorted
     uint32_t first_hole = 0;  // among the numbers of all parts
     uint32_t origin = 0;      // CanonicalForm::Part::origin
   };
@@ -94,21 +93,16 @@ class ShapeTable {
     }
   };
 
-  // Those of a situation, in no order; the ledger's is the last.
+  // Those of a situation; the ledger's is the last.
   void TakeApart(const Situation& situation, Parts& parts);
-  // The same, sorted by name and digest.
-  void TakeApartSorted(const Situation& situation, Parts& parts);
 
  private:
-  void SetDigests(Instant now, Parts& parts);
   const Shape& ShapeOf(const Situation& situation, size_t place);
   Digest128 RenamedShape(const Situation& situation, size_t place, const Renaming& renaming);
 
   const LockModel& model_;
   explore::KeyMap<std::unique_ptr<const Shape>> shapes_;
   CanonicalForm form_;
-  NormalForm normal_;
-  std::vector<int64_t> asked_;
   CanonicalForm renamed_form_;
 };
 

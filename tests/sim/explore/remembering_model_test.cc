@@ -100,6 +100,17 @@ TEST(RememberedSteps, AreTheStepsThatAreTaken) {
   }
 }
 
+TEST(RememberedSteps, LeadToTheKeysOfCopiesOfWorlds) {
+  for (const Space& space : {Space{.protocol = "fenced_lease", .faults = {.aborts = 1}},
+                             Space{.protocol = "fenced_lease", .faults = {}, .processes = 3},
+                             Space{.protocol = "spindle_v3", .faults = {}, .symmetry = true}}) {
+    const LockModel model = ModelOf(space);
+    RememberingModel remembering(model);
+    constexpr size_t kAll = 100'000;
+    EXPECT_EQ(KeysOf(remembering, kAll), KeysOf(model, kAll)) << NameOf(space);
+  }
+}
+
 // The plain model is the oracle: the same states, transitions and violations.
 TEST(RememberedSteps, FindWhatCopiesOfWorldsFind) {
   if (kTestsAreSlow)
