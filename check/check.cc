@@ -355,9 +355,24 @@ std::vector<InvariantFinding> Checker::SoFar() const {
   return found;
 }
 
+void Checker::MissingLogs() {
+  // Without any log it is enough to say what is to be logged.
+  if (metrics_.statements == 0) return;
+  for (const auto& [taker, lock] : rows_.takers()) {
+    const Process* who = processes_.Find(taker);
+    if (who != nullptr && who->last_line) continue;
+    LineJudge* const judges[] = {&beliefs_, &work_, &handed_, &own_tokens_};
+    for (LineJudge* judge : judges) {
+      judge->Missing(Cat("no line of ", taker, ", which took lock ", lock, ", was recorded"),
+                     "add its log");
+    }
+  }
+}
+
 HistoryVerdict Checker::Verdict() {
   for (const auto& [key, operation] : waiting_) Take(operation);
   waiting_.clear();
+  MissingLogs();
   ForEachByLines([](LineJudge& judge) { judge.Finish(); });
   HistoryVerdict verdict;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {

@@ -104,6 +104,8 @@ class Checker {
   Process& Known(const std::string& name);
   void Learn(Duration offset);
   void MissingLines(const std::string& because, const std::string& remedy);
+  // Of a process that took a lock, and of which there is no line, nothing is known but that.
+  void MissingLogs();
   template <typename Do>
   void ForEachByLines(const Do& act) {
     for (LineJudge* judge : by_lines_) {

@@ -58,7 +58,10 @@ struct Node {
 inline const Node* MemberIn(const Node* object, std::string_view name) {
   if (object == nullptr || !object->IsObject()) return nullptr;
   for (const Node& member : *object) {
-    if (member.name == name) return &member;
+    // Most names differ in their length or first letter, which costs no call.
+    const bool may_be =
+        member.name.size() == name.size() && (name.empty() || member.name.front() == name.front());
+    if (may_be && member.name == name) return &member;
   }
   return nullptr;
 }

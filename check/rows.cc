@@ -215,6 +215,7 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
 
 void Rows::Granted(const RowChange& change, const Row& row, HistoryMetrics& metrics) {
   ++metrics.grants;
+  if (!row.owner.empty()) takers_.try_emplace(row.owner, change.lock);
   const std::optional<TakeoverCost> cost =
       costs_.Taken(NameOfCosts(change.lock), row.owner, row.last_owner);
   if (row.owner == row.last_owner || row.last_owner.empty()) return;

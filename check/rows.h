@@ -68,6 +68,9 @@ class Rows {
     ownership_.Missing(because, remedy);
   }
 
+  // The processes that were seen to take a lock, and one that each took.
+  const std::map<std::string, std::string>& takers() const { return takers_; }
+
   InvariantFinding TokenMonotonic() const;
   InvariantFinding LeaseRespected() const;
 
@@ -133,6 +136,7 @@ class Rows {
   Ownership& ownership_;
   Releases& releases_;
   std::map<std::string, Row, std::less<>> rows_;
+  std::map<std::string, std::string> takers_;
   std::vector<Call> calls_;  // of the newest commit timestamp
   Costs costs_;
   Tally token_monotonic_{Invariant::kTokenMonotonic};

@@ -256,6 +256,23 @@ TEST(CheckEnds, AnEndNamesAnotherProcessAndAClock) {
               HasSubstr("a process says \"stopped\""));
 }
 
+// --- logs that nobody has collected ----------------------------------------------------------------
+
+// Its row shows that b led after a, and only a's log is there.
+TEST(CheckMissingLogs, WhoTookALockAndHasNoLogMayHaveBelievedAnything) {
+  const auto judge = [](const std::vector<std::string>& more) {
+    std::vector<std::string> lines = {
+        kTakes, Change("15", "UPDATE", Values("15", "15", "b"), Values("01", "01", "a")),
+        Says("a", "leads", "02"), Says("a", "lost", "10")};
+    lines.insert(lines.end(), more.begin(), more.end());
+    return Judge(lines)[Invariant::kSingleLeaderBelief];
+  };
+  const InvariantFinding alone = judge({});
+  EXPECT_EQ(alone.finding, Finding::kUnknown);
+  EXPECT_THAT(alone.text, HasSubstr("no line of b, which took lock job, was recorded"));
+  EXPECT_EQ(judge({Says("b", "leads", "16"), Says("b", "lost", "17")}).finding, Finding::kHolds);
+}
+
 // --- times ---------------------------------------------------------------------------------------
 
 TEST(CheckTimes, MayNameAnOffsetFromUtc) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Real histories: processes of the original spindle (v2) are paused and killed, and `whorl check` judges what
-# happened: from the table alone, and with their logs. On whorl's own server by the versions of the table's rows,
-# on the official emulator by its change stream.
+# happened: from the table alone, with their logs, and with what who killed them says. On whorl's own server by
+# the versions of the table's rows, on the official emulator by its change stream.
 #
 # Usage: check_spindle_go.sh server|emulator TREE, in the project's folder. Exit codes: 0 all went as it should;
 # 1 something did not; 77 there is no Go, or its modules or the emulator cannot be had.
@@ -34,6 +34,7 @@ fail() {
   exit 1
 }
 
+if ! command -v go >/dev/null && [[ -x /usr/local/go/bin/go ]]; then PATH=$PATH:/usr/local/go/bin; fi
 command -v go >/dev/null || skip "no Go, with which the original spindle is built"
 (cd examples/foreign/spindle_go && timeout 300 go mod download 2>"$scratch/log") ||
   skip "the modules of spindle cannot be had: $(tail -n 1 "$scratch/log")"
@@ -112,6 +113,8 @@ sleep 5
 kill -KILL "${pods[pod-b]}"
 wait "${pods[pod-b]}" 2>/dev/null || true
 unset "pods[pod-b]"
+echo "{\"event\":\"ended\",\"id\":\"pod-b\",\"by\":\"this script\",\"time\":\"$(date -u +%FT%T.%6NZ)\"}" \
+  >"$scratch/supervisor.jsonl"
 run pod-c
 sleep 8
 
@@ -139,6 +142,15 @@ expect table 'gaps 0'
 judge logs 1 "$scratch"/pod-*.jsonl --clock-error 20ms
 expect logs '^violated +single_leader_belief'
 expect logs 'pod-b believed that it leads lock job while pod-a did'
+# Without a word of its end, pod-b may have believed so beside whoever led after it.
+beliefs() {  # beliefs NAME: how many overlaps of beliefs are possible
+  python3 -c "import json, sys
+print(json.load(open(sys.argv[1]))['invariants']['single_leader_belief']['possible'])" "$scratch/$1.verdict"
+}
+judge killed 1 "$scratch"/pod-*.jsonl --clock-error 20ms --json
+judge ended 1 "$scratch"/pod-*.jsonl "$scratch/supervisor.jsonl" --clock-error 20ms --json
+(($(beliefs ended) < $(beliefs killed))) ||
+  fail "possible overlaps: $(beliefs killed), and $(beliefs ended) with the end of pod-b"
 # Spindle's own log shows whole seconds only.
 judge own_logs "0|1" "$scratch"/pod-*.log --pattern spindle_v2 --lock job --clock-error 20ms
 expect own_logs '^(violated|possible) +single_leader_belief'
