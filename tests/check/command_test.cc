@@ -143,7 +143,8 @@ TEST_F(CheckCommandTest, RefusesBadUsage) {
   ExpectUsageError("check none.jsonl --protocol spindle_v2", "none.jsonl");
   ExpectUsageError("check h.jsonl --protocol spindle_v2 --format jsn", "json");
   ExpectUsageError("check h.jsonl --protocol spindle_v2 --format log", "wants --pattern");
-  ExpectUsageError("check h.jsonl --protocol spindle_v2 --pattern none", "no ready pattern: those are spindle_v2");
+  ExpectUsageError("check h.jsonl --protocol spindle_v2 --pattern none",
+                   "no ready pattern: those are spindle_v2");
   Write("bad.json", R"({"lines":[{"match":"(","event":"leads"}]})");
   ExpectUsageError("check h.jsonl --protocol spindle_v2 --pattern bad.json", "missing )");
 }
