@@ -31,8 +31,8 @@ Examples:
   whorl bench takeover --fault crash --lease 10s --html takeover.html
   whorl bench takeover --all --json > takeovers.jsonl
   whorl bench takeover --protocol spindle_v2 --followers 1 --preset none
-  whorl bench takeover --all --shard 3/8 --out 3.json
-  whorl bench takeover --merge *.json --html takeover.html
+  whorl bench takeover --runs 20 --shard 3/80 --out 3.takeover
+  whorl bench takeover --merge *.takeover --html merged.html
   whorl bench takeover --on emulator                 in real time
   whorl bench takeover --on server --protocol fenced_lease --fault crash,cut_off --lease 2s
 

@@ -14,12 +14,7 @@
 #include <vector>
 
 #include "cli/shards/coverage.h"
-#include "protocol/field_tree.h"
-#include "protocol/names.h"
-#include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
-#include "protocol/spanner/words.h"
-#include "sim/scenario/json_text.h"
+#include "sim/report/json_print.h"
 
 namespace whorl::cli {
 
