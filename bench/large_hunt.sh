@@ -51,7 +51,7 @@ end_row() {  # end_row WHAT
   awk -v what="$1" -v runs="$runs" -v cpu="$((cpu - cpu_before))" -v wall="$((wall - wall_before))" \
     -v price="$price" 'BEGIN {
       cpu /= 100; wall /= 100
-      printf "| %s | %d | %.0f | %.0f | %.2f | %d | %.2f |\n", what, runs, wall, cpu, cpu / runs * 1000,
+      printf "| %s | %d | %.0f | %.0f | %.2f | %d | %.3f |\n", what, runs, wall, cpu, cpu / runs * 1000,
              runs / cpu * 3600, cpu / runs * 1e6 / 3600 * price
     }'
 }

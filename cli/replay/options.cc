@@ -33,7 +33,7 @@ constexpr std::string_view kReplayFooter = R"(Examples:
   whorl replay scenarios/insert_race.json --mermaid     the same, to paste into a ticket
   whorl replay scenarios/insert_race.json --repeat 100  how often each invariant is violated
   whorl replay scenarios --json --out report.json       for scripts
-  whorl replay scenarios --repeat 1000 --shard 300/800 --out 300.replay
+  whorl replay scenarios/insert_race.json --repeat 100 --shard 3/8 --out 3.replay
   whorl replay --merge *.replay                         shards, run on any machines, added up
   whorl replay scenarios --trace traces                 traces/NAME.SEED.jsonl, an event per line
   whorl replay scenarios/insert_race.json --on emulator
