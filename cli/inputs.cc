@@ -64,23 +64,24 @@ absl::StatusOr<std::string> ReadOpenPipe(int pipe, const std::string& path) {
 }
 
 // Opening a pipe into which no process writes would block for ever.
-absl::StatusOr<sim::Scenario> LoadPipe(const std::string& path) {
+absl::StatusOr<std::string> ReadPipe(const std::string& path) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): the system's interface
   const int pipe = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (pipe < 0) return Unreadable(path, std::generic_category().message(errno));
-  const absl::StatusOr<std::string> text = ReadOpenPipe(pipe, path);
+  absl::StatusOr<std::string> text = ReadOpenPipe(pipe, path);
   close(pipe);
-  if (!text.ok()) return text.status();
-  return sim::ParseScenario(*text, path);
+  return text;
 }
 
 void LoadFile(const std::string& path, Inputs& inputs) {
   std::error_code ignored;  // whatever it is, opening the file says it better
+  absl::StatusOr<std::string> text =
+      fs::is_fifo(path, ignored) ? ReadPipe(path) : sim::ReadScenarioText(path);
   absl::StatusOr<sim::Scenario> scenario =
-      fs::is_fifo(path, ignored) ? LoadPipe(path) : sim::LoadScenario(path);
+      text.ok() ? ScenarioFrom(*text, path) : absl::StatusOr<sim::Scenario>(text.status());
   if (scenario.ok()) {
-    if (path == "-") scenario->name = "stdin";
     inputs.scenarios.push_back(*std::move(scenario));
+    inputs.texts.push_back(*std::move(text));
   } else {
     inputs.bad.push_back(
         {.path = path, .errors = LinesOf(std::string(scenario.status().message()))});
@@ -145,6 +146,12 @@ absl::Status OpenInput(const std::string& path, std::ifstream& stream) {
   stream.open(path, std::ios::binary);
   if (stream) return absl::OkStatus();
   return Unreadable(path, std::generic_category().message(errno));
+}
+
+absl::StatusOr<sim::Scenario> ScenarioFrom(const std::string& text, const std::string& path) {
+  absl::StatusOr<sim::Scenario> scenario = sim::ParseScenario(text, path);
+  if (scenario.ok() && path == "-") scenario->name = "stdin";
+  return scenario;
 }
 
 std::string SameInput(const Inputs& inputs, const std::string& path) {

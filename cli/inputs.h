@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::cli {
@@ -18,6 +19,7 @@ struct BadInput {
 
 struct Inputs {
   std::vector<sim::Scenario> scenarios;  // in the order given; those of a folder sorted by name
+  std::vector<std::string> texts;        // of the scenarios, as they were read
   std::vector<BadInput> bad;
 };
 
@@ -33,6 +35,9 @@ std::vector<std::string> LinesOf(std::string_view text);
 
 // Opens a file for reading. Returns an error that says why if it cannot be read or is a folder.
 absl::Status OpenInput(const std::string& path, std::ifstream& stream);
+
+// The scenario that a text of Inputs is, read from the path.
+absl::StatusOr<sim::Scenario> ScenarioFrom(const std::string& text, const std::string& path);
 
 // The path of the input that is the same file as `path`, even under another name; empty if none is.
 std::string SameInput(const Inputs& inputs, const std::string& path);

@@ -7,8 +7,13 @@
 # docs/PACKAGES.md tells who needs which. What each depends on is what dpkg-shlibdeps finds in its programs.
 
 find_program(WHORL_DPKG_SHLIBDEPS dpkg-shlibdeps)
-set(WHORL_PACKAGE_CONTACT "whorl's maintainers <whorl@localhost>" CACHE STRING
-  "Maintainer of the Debian packages")
+# Who makes the packages answers for them: as Debian's own tools do, by the environment.
+if(DEFINED ENV{DEBEMAIL} AND DEFINED ENV{DEBFULLNAME})
+  set(whorl_contact "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+else()
+  set(whorl_contact "local build of whorl <nobody@localhost.invalid>")  # which nobody can write to
+endif()
+set(WHORL_PACKAGE_CONTACT "${whorl_contact}" CACHE STRING "Maintainer of the Debian packages")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME whorl)

@@ -113,6 +113,12 @@ struct StepStatement {
   StepOccasion occasion = StepOccasion::kAnyTime;
 };
 
+// A goal of scenarios, a word of `sometimes`, that no run of the protocol meets.
+struct ImpossibleGoal {
+  std::string_view goal;  // "release"
+  std::string_view why;   // "it never gives a lock back"
+};
+
 // The description of a protocol. Its texts and spans refer to data that is never freed.
 struct ProtocolInfo {
   std::string_view name;
@@ -145,6 +151,8 @@ struct ProtocolInfo {
   std::span<const PromiseLimit> promise_limits;
   // Its flaws, apart from those that cost time only.
   std::span<const KnownFinding> findings;
+  // What follows from its code alone; not what follows from `has_tokens`.
+  std::span<const ImpossibleGoal> impossible_goals;
   std::string_view page;  // from the repository's root; empty: there is none
   // The process answers HasLock from what it knows, without a call to Spanner.
   bool answers_locally = false;

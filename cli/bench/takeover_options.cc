@@ -31,6 +31,8 @@ Examples:
   whorl bench takeover --fault crash --lease 10s --html takeover.html
   whorl bench takeover --all --json > takeovers.jsonl
   whorl bench takeover --protocol spindle_v2 --followers 1 --preset none
+  whorl bench takeover --runs 20 --shard 3/80 --out 3.takeover
+  whorl bench takeover --merge *.takeover --html merged.html
   whorl bench takeover --on emulator                 in real time
   whorl bench takeover --on server --protocol fenced_lease --fault crash,cut_off --lease 2s
 
@@ -162,6 +164,14 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
       ->type_name("FILE");
   app.add_option("--plot", request->plot, "draw distribution curves and a heat map into FILE")
       ->type_name("FILE.svg");
+  AddText(
+      app, "--shard", std::string(kShardType), request,
+      [](const std::string& text, TakeoverRequest& r) { r.shard = ShardOf(text); },
+      "measure the I-th of N parts of the cases; auto: the one that an engine says, as for whorl "
+      "hunt; --merge adds them up");
+  app.add_option("--merge", request->merged,
+                 "add up the reports of shards (--json, --out) instead of measuring")
+      ->type_name("FILE...");
   AddOn(app, request->on,
         "measure on real processes, too: on whorl's own server over the model, or on the official "
         "emulator");
@@ -175,10 +185,20 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
 
 std::vector<std::string> Contradictions(const TakeoverRequest& request) {
   std::vector<std::string> errors;
+  const std::pair<std::string_view, bool> of_all_cases[] = {{"--csv", !request.csv.empty()},
+                                                            {"--plot", !request.plot.empty()},
+                                                            {"--html", !request.html.empty()}};
+  for (const auto& [name, is_given] : of_all_cases) {
+    if (!is_given || !request.shard.is_given) continue;
+    errors.push_back(
+        Cat(name, " shows all cases; it does not go with --shard: give it to --merge"));
+  }
   const std::pair<std::string_view, bool> simulated_only[] = {{"--all", request.all},
                                                               {"--csv", !request.csv.empty()},
                                                               {"--plot", !request.plot.empty()},
-                                                              {"--html", !request.html.empty()}};
+                                                              {"--html", !request.html.empty()},
+                                                              {"--shard", request.shard.is_given},
+                                                              {"--merge", !request.merged.empty()}};
   for (const auto& [name, is_given] : simulated_only) {
     if (!is_given || !request.on.has_value()) continue;
     errors.push_back(Cat(name, " is for simulated runs; it does not go with --on"));

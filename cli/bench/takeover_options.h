@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/shards/option.h"
 #include "live/backend_kind.h"
 #include "sim/measure/takeover_case.h"
 
@@ -32,6 +33,8 @@ struct TakeoverRequest {
   std::string csv;
   std::string plot;
   std::string html;
+  Shard shard;
+  std::vector<std::string> merged;  // reports to add up
 
   uint64_t Jobs() const;
 };

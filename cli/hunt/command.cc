@@ -33,6 +33,7 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/shards/report_file.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -309,21 +310,10 @@ absl::StatusOr<ReportFile> LoadReport(const std::string& path, bool accepts_part
   return ReportFile{.path = path, .report = *std::move(report)};
 }
 
-// The reports to merge are often all that is left of hours of hunting.
-absl::Status CheckOutIsNoInput(const HuntRequest& request) {
-  for (const std::string& path : request.merged) {
-    std::error_code ignored;  // what is not there is no input
-    if (!std::filesystem::is_regular_file(path, ignored)) continue;
-    if (!std::filesystem::equivalent(path, request.out, ignored)) continue;
-    return absl::InvalidArgumentError(Cat("--out ", sim::Printable(request.out, 1'000),
-                                          " would write over the report ",
-                                          sim::Printable(path, 1'000), "; name another file"));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<HuntReport> LoadSum(const HuntRequest& request) {
-  if (absl::Status other = CheckOutIsNoInput(request); !other.ok()) return other;
+  if (absl::Status other = CheckOutIsNoInput(request.merged, request.out); !other.ok()) {
+    return other;
+  }
   std::vector<ReportFile> files;
   for (const std::string& path : request.merged) {
     absl::StatusOr<ReportFile> file = LoadReport(path, request.partial);
@@ -429,10 +419,7 @@ int RunHuntCommand(const CLI::App& app, HuntRequest request) {
   const std::vector<std::string> contradictions = Contradictions(app, request);
   for (const std::string& error : contradictions) Complain(error);
   if (!contradictions.empty()) return kBadInput;
-  if (!request.shard_source.empty()) {
-    std::cerr << "shard " << request.hunt.shard + 1 << '/' << request.hunt.shards << ", by "
-              << request.shard_source << '\n';
-  }
+  request.shard.Tell();
   if (!request.from.empty() && !TakeFrom(request)) return kBadInput;
   if (request.compared.empty() && !TakeReach(request)) return kBadInput;
   if (!request.compared.empty()) {

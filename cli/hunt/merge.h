@@ -21,6 +21,6 @@ struct ReportFile {
 //   kInvalidArgument: one is of another hunt, or they cannot be added up.
 //   kDataLoss: two reports of the same runs differ, so a run could not be repeated.
 // REQUIRES: there is a report.
-absl::StatusOr<HuntReport> SumOf(const std::vector<ReportFile>& files);
+absl::StatusOr<HuntReport> SumOf(std::vector<ReportFile> files);
 
 }  // namespace whorl::cli

@@ -6,10 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/statusor.h"
-#include "cli/hunt/coverage.h"
-#include "cli/hunt/engine_shard.h"
 #include "cli/option_values.h"
+#include "cli/shards/coverage.h"
+#include "cli/shards/option.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/language.h"
 
@@ -95,44 +94,14 @@ void TakeInvariant(const std::string& text, HuntRequest& request) {
   request.hunt.invariant = InvariantOf("--invariant", text);
 }
 
-// "2/8": the second of eight. "auto", "auto/8": the one that the engine says.
 void TakeShard(const std::string& text, HuntRequest& request) {
-  const size_t slash = text.find('/');
-  const bool is_auto = text.substr(0, slash) == "auto";
-  if (slash == std::string::npos && !is_auto) {
-    throw CLI::ValidationError(
-        Cat("--shard wants I/N, such as 2/8 for the second of eight, or auto or auto/N, and got ",
-            sim::Quoted(text)));
-  }
-  std::optional<uint64_t> said;
-  if (slash != std::string::npos) {
-    said = NumberOf("N of --shard I/N", text.substr(slash + 1), 1, kShardsMax);
-  }
-  if (is_auto) {
-    const absl::StatusOr<EngineShard> found = ShardOfEngine(VariableOfProcess, said);
-    if (!found.ok()) throw CLI::ValidationError(std::string(found.status().message()));
-    request.hunt.shards = found->shards;
-    request.hunt.shard = found->shard;
-    request.shard_source = found->source;
-    return;
-  }
-  const uint64_t count = *said;
-  const uint64_t place = NumberOf("I of --shard I/N", text.substr(0, slash), 1, count);
-  request.hunt.shards = count;
-  request.hunt.shard = place - 1;
+  request.shard = ShardOf(text);
+  request.hunt.shards = request.shard.shards;
+  request.hunt.shard = request.shard.shard;
 }
 
-// Some engines try again what has failed, or take a code for another reason to stop.
 void TakeFoundCode(const std::string& text, HuntRequest& request) {
-  constexpr uint64_t kLastOfOwnCodes = 125;  // shells and kernels use those above
-  const uint64_t code = NumberOf("--exit-code-found", text, 0, kLastOfOwnCodes);
-  if (code == kBadInput || code == kCannotRun) {
-    throw CLI::ValidationError(
-        Cat("--exit-code-found ", text, " would look like ",
-            code == kBadInput ? "bad input" : "output that could not be written",
-            "; take another code from 0 to 125"));
-  }
-  request.found_code = static_cast<int>(code);
+  request.found_code = FoundCodeOf(text);
 }
 
 void TakeShown(const std::string& text, HuntRequest& request) {
@@ -207,7 +176,7 @@ void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
   AddNumber(
       app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
       "runs at the same time (default: one for each core); changes no output");
-  AddText(app, "--shard", "I/N|auto[/N]", request, TakeShard,
+  AddText(app, "--shard", std::string(kShardType), request, TakeShard,
           "do the I-th of N equal parts of the hunt; auto: the one that Kubernetes, Slurm, AWS "
           "Batch, Cloud Run, GCP Batch, Bazel or GitLab says; --merge adds them up");
 }
@@ -307,12 +276,8 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
   std::vector<std::string> errors;
   for (const Mode& mode : modes) {
     if (!mode.is_chosen) continue;
-    for (const CLI::Option* option : app.get_options()) {
-      const std::string name = Cat("--", option->get_lnames().front());
-      if (option->count() == 0 || name == mode.name) continue;
-      if (std::ranges::find(mode.others, name) != mode.others.end()) continue;
-      errors.push_back(Cat(mode.name, " makes no runs; it does not go with ", name));
-    }
+    const std::vector<std::string> more = NotBeside(app, mode.name, mode.others);
+    errors.insert(errors.end(), more.begin(), more.end());
   }
   if (request.partial && request.merged.empty()) {
     errors.emplace_back("--partial says how to merge; it does not go without --merge");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/shards/option.h"
 #include "sim/hunt/hunt.h"
 
 namespace whorl::cli {
@@ -20,7 +21,7 @@ struct HuntRequest {
   std::optional<sim::RunName> shown_run;  // whose world is to be printed
   std::vector<std::string> merged;        // reports to add up
   bool partial = false;                   // even those that are cut off
-  std::string shard_source;               // the engine that said which shard it is; empty: none
+  Shard shard;                            // as in `hunt`
   int found_code = kExpectationFailed;    // the exit code where something was found
   uint64_t jobs = 1;
   std::string from;                   // the scenario to start from; empty: none

@@ -28,16 +28,6 @@ HuntReport MakeReport(const sim::HuntOptions& hunt, std::optional<uint64_t> aske
   return report;
 }
 
-std::string ShardsText(const Coverage& coverage) {
-  std::string text = coverage.runs.size() == 1 ? "shard " : "shards ";
-  size_t left = coverage.runs.size();
-  for (const auto& [shard, count] : coverage.runs) {
-    text += Cat(std::to_string(shard + 1), "/", std::to_string(coverage.shards));
-    if (--left > 0) text += left == 1 ? " and " : ", ";
-  }
-  return text;
-}
-
 std::vector<NamedFinding> FindingsOf(const sim::HuntTallies& tallies) {
   std::vector<NamedFinding> findings;
   for (const bool promised : {true, false}) {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/hunt/coverage.h"
+#include "cli/shards/coverage.h"
 #include "sim/hunt/hunt.h"
 
 namespace whorl::cli {
@@ -48,9 +48,6 @@ struct HuntReport {
 // Of one shard. The tallies are of its first runs.
 HuntReport MakeReport(const sim::HuntOptions& hunt, std::optional<uint64_t> asked,
                       sim::HuntTallies tallies);
-
-// "shard 2/3", or "shards 1/3 and 2/3".
-std::string ShardsText(const Coverage& coverage);
 
 // In the order in which a report tells them: promised ones first.
 struct NamedFinding {

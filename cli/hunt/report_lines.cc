@@ -57,11 +57,7 @@ Json HuntJson(const HuntReport& report) {
   json["runs"] = nullptr;
   if (report.asked) json["runs"] = *report.asked;
   json["shards"] = report.coverage.shards;
-  // [[shard, its runs], ...].
-  Json& covered = json["covered"] = Json::array();
-  for (const auto& [shard, count] : report.coverage.runs) {
-    covered.push_back(Json::array({shard + 1, count}));
-  }
+  json["covered"] = CoveredJson(report.coverage);
   return json;
 }
 

@@ -1,15 +1,14 @@
 // Reads reports back.
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "cli/hunt/report.h"
 #include "cli/inputs.h"
+#include "cli/shards/json_read.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/loader.h"
@@ -21,22 +20,6 @@ namespace {
 
 using sim::Cat;
 using sim::Json;
-
-[[noreturn]] void Refuse(const std::string& what) { throw std::invalid_argument(what); }
-
-const Json& At(const Json& json, const char* key) {
-  if (!json.is_object() || !json.contains(key)) Refuse(Cat("no ", sim::Quoted(key)));
-  return json[key];
-}
-
-uint64_t Unsigned(const Json& json, int base = 10) {
-  const auto text = json.get<std::string>();
-  const char* end = text.data() + text.size();
-  uint64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), end, number, base);
-  if (error != std::errc() || rest != end) Refuse("no number: " + sim::Quoted(text));
-  return number;
-}
 
 Duration Time(const Json& json) {
   const auto parsed = sim::ParseDuration(json.get<std::string>());
@@ -75,22 +58,6 @@ sim::Histogram ReadHistogram(const Json& json) {
   return histogram;
 }
 
-Coverage ReadCoverage(const Json& json, std::optional<uint64_t> asked) {
-  Coverage coverage{.shards = At(json, "shards").get<uint64_t>(), .runs = {}};
-  if (coverage.shards < 1 || coverage.shards > kShardsMax) Refuse("no such number of shards");
-  for (const Json& pair : At(json, "covered")) {
-    const auto shard = pair.at(0).get<uint64_t>();
-    const auto runs = pair.at(1).get<uint64_t>();
-    if (shard < 1 || shard > coverage.shards) Refuse("there is no such shard");
-    if (asked && runs > RunsOfShard(*asked, shard - 1, coverage.shards)) {
-      Refuse("a shard has more runs than there are");
-    }
-    if (!coverage.runs.emplace(shard - 1, runs).second) Refuse("a shard is there twice");
-  }
-  if (coverage.runs.empty()) Refuse("no shard");
-  return coverage;
-}
-
 HuntReport ReadHunt(const Json& json) {
   HuntReport report;
   sim::HuntOptions& hunt = report.hunt;
@@ -116,7 +83,7 @@ HuntReport ReadHunt(const Json& json) {
   }
   if (!At(json, "corpus").is_null()) report.corpus = At(json, "corpus").get<std::string>();
   if (!At(json, "runs").is_null()) report.asked = At(json, "runs").get<uint64_t>();
-  report.coverage = ReadCoverage(json, report.asked);
+  report.coverage = ReadCoverage(At(json, "shards"), At(json, "covered"), report.asked);
   return report;
 }
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
@@ -69,6 +72,20 @@ std::string HeadOfTable(std::string_view rows, const HuntReport& report) {
   return Cat(head, "\n", rule, "\n");
 }
 
+// Below the table: why no run of some protocols meets a goal.
+void PrintImpossible(const HuntReport& report, std::ostream& out) {
+  for (const sim::Sometimes goal : AllOf<sim::Sometimes>()) {
+    std::map<std::string_view, std::vector<std::string_view>> protocols;  // by reason
+    for (const auto& [protocol, tally] : report.tallies) {
+      const std::string_view why = sim::WhyNever(*FindProtocol(protocol), goal);
+      if (!why.empty()) protocols[why].push_back(protocol);
+    }
+    for (const auto& [why, whose] : protocols) {
+      out << WordOf(goal) << " cannot be, with " << sim::ListOf(whose) << ": " << why << '\n';
+    }
+  }
+}
+
 }  // namespace
 
 void PrintGoals(const HuntReport& report, std::ostream& out) {
@@ -82,6 +99,7 @@ void PrintGoals(const HuntReport& report, std::ostream& out) {
     }
     out << '\n';
   }
+  PrintImpossible(report, out);
 }
 
 void PrintHuntTable(const HuntReport& report, const Inputs& scenarios, const std::string& folder,

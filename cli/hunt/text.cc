@@ -107,16 +107,8 @@ std::string SizeText(const sim::Size& size) {
 void PrintSummary(const HuntReport& report, size_t findings, std::ostream& out) {
   out << '\n'
       << sim::CountText(sim::RunCount(report.tallies), "run", "runs") << ": "
-      << sim::CountText(static_cast<int64_t>(findings), "kind of violation", "kinds of violations");
-  const Coverage& coverage = report.coverage;
-  if (coverage.runs.size() < coverage.shards) {
-    out << "; of " << coverage.shards << " shards, " << coverage.runs.size()
-        << (coverage.runs.size() == 1 ? " is" : " are") << " here";
-  }
-  if (report.asked && coverage.RunCount() < coverage.Due(*report.asked)) {
-    out << "; ended early, after " << GroupedText(static_cast<int64_t>(coverage.RunCount()))
-        << " of " << GroupedText(static_cast<int64_t>(coverage.Due(*report.asked))) << " runs";
-  }
+      << sim::CountText(static_cast<int64_t>(findings), "kind of violation", "kinds of violations")
+      << MissingText(report.coverage, report.asked);
   if (report.is_partial) out << "; partial: lines of a report are missing";
   out << '\n';
 }

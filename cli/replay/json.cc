@@ -102,7 +102,7 @@ Json RepeatJson(const Tally& tally) {
                                                 {"first_seed", std::to_string(counted.first_seed)}};
   }
   Json runs = Json::array();
-  for (const Tally::KeptRun& run : tally.kept_runs()) {
+  for (const SeedCounts::KeptRun& run : tally.kept_runs()) {
     Json names = Json::array();
     for (const Invariant name : run.violated) names.push_back(std::string(WordOf(name)));
     runs.push_back({{"seed", std::to_string(run.seed)},

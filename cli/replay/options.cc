@@ -33,6 +33,8 @@ constexpr std::string_view kReplayFooter = R"(Examples:
   whorl replay scenarios/insert_race.json --mermaid     the same, to paste into a ticket
   whorl replay scenarios/insert_race.json --repeat 100  how often each invariant is violated
   whorl replay scenarios --json --out report.json       for scripts
+  whorl replay scenarios/insert_race.json --repeat 100 --shard 3/8 --out 3.replay
+  whorl replay --merge *.replay                         shards, run on any machines, added up
   whorl replay scenarios --trace traces                 traces/NAME.SEED.jsonl, an event per line
   whorl replay scenarios/insert_race.json --on emulator
   whorl hunt --show 17 | whorl replay -                 a scenario from standard input
@@ -164,9 +166,9 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
       {"--html", !request.html_path.empty()}, {"--jepsen", !request.jepsen_path.empty()},
       {"--mermaid", request.mermaid}};
   for (const auto& [name, is_given] : of_one_seed) {
-    if (!is_given || request.repeat == 1) continue;
-    errors.push_back(
-        Cat(name, " shows one run, which --seed chooses; it does not go with --repeat"));
+    if (!is_given || (request.repeat == 1 && !request.shard.is_given)) continue;
+    errors.push_back(Cat(name, " shows one run, which --seed chooses; it does not go with ",
+                         request.shard.is_given ? "--shard" : "--repeat"));
   }
   const Given of_a_whole_run[] = {{"--timeline", request.timeline},
                                   {"--explain", request.explain},
@@ -186,10 +188,10 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
 // Checks with --on: options that a real run cannot satisfy.
 std::vector<std::string> OfSimulationOnly(const ReplayRequest& request) {
   std::vector<std::string> errors;
-  const Given simulated_only[] = {{"--seed", request.seed.has_value()},
-                                  {"--at", request.at.has_value()},
-                                  {"--mermaid", request.mermaid},
-                                  {"--check-determinism", request.check_determinism}};
+  const Given simulated_only[] = {
+      {"--seed", request.seed.has_value()}, {"--at", request.at.has_value()},
+      {"--mermaid", request.mermaid},       {"--shard", request.shard.is_given},
+      {"--merge", !request.merged.empty()}, {"--check-determinism", request.check_determinism}};
   for (const auto& [name, is_given] : simulated_only) {
     if (is_given) errors.push_back(Cat(name, " is for simulated runs; it does not go with --on"));
   }
@@ -271,6 +273,18 @@ void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayRequest>& reque
   AddNumber(
       app, "--jobs", 1, kJobsMax, [request](uint64_t n) { request->jobs = n; },
       "runs at the same time (default: one for each core; with --on two); changes no output");
+  AddText(
+      app, "--shard", std::string(kShardType), request,
+      [](const std::string& text, ReplayRequest& r) { r.shard = ShardOf(text); },
+      "make every N-th of the runs, from the I-th on; auto: the part that an engine says, as for "
+      "whorl hunt; --merge adds them up");
+  app.add_option("--merge", request->merged,
+                 "add up the reports of shards (--json, --out) instead of running scenarios")
+      ->type_name("FILE...");
+  AddText(
+      app, "--exit-code-found", "N", request,
+      [](const std::string& text, ReplayRequest& r) { r.found_code = FoundCodeOf(text); },
+      "exit code where an expectation failed, for engines that retry what fails (default: 1)");
   AddWaysToLook(app, request);
   app.add_option("--trace", request->trace_folder,
                  "write each run's trace into DIR, as JSON lines; with --on the simulation's, too")

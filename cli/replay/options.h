@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/exit_code.h"
 #include "cli/inputs.h"
+#include "cli/shards/option.h"
 #include "live/backend_kind.h"
 #include "sim/scenario/instant.h"
 
@@ -32,6 +34,9 @@ struct ReplayRequest {
   bool mermaid = false;
   bool json = false;
   std::string out;
+  Shard shard;
+  std::vector<std::string> merged;      // reports to add up
+  int found_code = kExpectationFailed;  // the exit code where something was not as expected
   bool check_determinism = false;
   bool unlimited = false;
   std::string command;  // how this command was called
@@ -43,6 +48,7 @@ struct ReplayRequest {
   std::string protocol;  // scenarios of others are left out; empty: none is
 
   uint64_t Jobs() const;
+  bool WantsJson() const { return json || !out.empty(); }
 };
 
 void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayRequest>& request);

@@ -6,56 +6,103 @@
 #include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
+namespace {
 
-void Tally::Add(RunOutcome outcome) {
-  Count(outcome.result);
-  wall_seconds_ += outcome.wall_seconds;
-  Judge(outcome);
-  ++added_;
-  const bool is_own_seed = outcome.result.seed == scenario_->seed;
-  if (is_own_seed || run_count_ == 1) shown_ = std::move(outcome);
+SeedCounts::DifferingRun DifferingOf(const RunOutcome& outcome) {
+  const sim::Difference& difference = *outcome.difference;
+  const uint64_t seed = outcome.result.seed;
+  return {.seed = seed,
+          .text = sim::Cat("two runs of seed ", std::to_string(seed),
+                           " differ, first in observation ", std::to_string(difference.ordinal),
+                           "\n  one:   ", difference.first, "\n  other: ", difference.second)};
 }
 
-void Tally::Count(const sim::RunResult& result) {
-  const sim::Metrics& metrics = result.checks.metrics;
+template <typename BySeed>
+void AddBySeed(const std::vector<BySeed>& from, std::vector<BySeed>& into) {
+  const auto middle = static_cast<std::ptrdiff_t>(into.size());
+  into.insert(into.end(), from.begin(), from.end());
+  std::ranges::inplace_merge(into, into.begin() + middle, {}, &BySeed::seed);
+}
+
+}  // namespace
+
+void SeedCounts::Add(const RunOutcome& outcome, bool keeps) {
+  const sim::RunResult& result = outcome.result;
+  const sim::Metrics& all = result.checks.metrics;
   for (size_t i = 0; i < kCountOf<sim::Metric>; ++i) {
-    const int64_t value = metrics.values[i];
-    Range& range = metrics_[i];
-    range.min = added_ == 0 ? value : std::min(range.min, value);
-    range.max = added_ == 0 ? value : std::max(range.max, value);
+    const int64_t value = all.values[i];
+    Range& range = metrics[i];
+    range.min = runs == 0 ? value : std::min(range.min, value);
+    range.max = runs == 0 ? value : std::max(range.max, value);
   }
-  KeptRun kept = {.seed = result.seed, .hash = result.hash, .violated = {}};
+  KeptRun run = {.seed = result.seed, .hash = result.hash, .violated = {}};
   for (const sim::InvariantResult& invariant : result.checks.invariants) {
     if (invariant.verdict != sim::Verdict::kViolated) continue;
-    kept.violated.push_back(invariant.invariant);
-    InvariantTally& tally = invariants_[static_cast<size_t>(invariant.invariant)];
+    run.violated.push_back(invariant.invariant);
+    InvariantTally& tally = invariants[static_cast<size_t>(invariant.invariant)];
     if (tally.runs++ == 0) tally.first_seed = result.seed;
   }
-  simulated_ += result.simulated;
-  if (keep_runs_) kept_runs_.push_back(std::move(kept));
+  simulated += result.simulated;
+  wall_seconds += outcome.wall_seconds;
+  if (keeps) kept.push_back(std::move(run));
+  if (outcome.difference.has_value()) differing.push_back(DifferingOf(outcome));
+  ++runs;
 }
 
-void Tally::Judge(const RunOutcome& outcome) {
+void SeedCounts::Add(const SeedCounts& other) {
+  if (other.runs == 0) return;
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const Range& range = other.metrics[i];
+    metrics[i].min = runs == 0 ? range.min : std::min(metrics[i].min, range.min);
+    metrics[i].max = runs == 0 ? range.max : std::max(metrics[i].max, range.max);
+  }
+  for (size_t i = 0; i < invariants.size(); ++i) {
+    const InvariantTally& tally = other.invariants[i];
+    if (tally.runs == 0) continue;
+    InvariantTally& mine = invariants[i];
+    mine.first_seed =
+        mine.runs == 0 ? tally.first_seed : std::min(mine.first_seed, tally.first_seed);
+    mine.runs += tally.runs;
+  }
+  simulated += other.simulated;
+  wall_seconds += other.wall_seconds;
+  AddBySeed(other.kept, kept);
+  AddBySeed(other.differing, differing);
+  runs += other.runs;
+}
+
+bool SeedCounts::AreOfTheSameRuns(const SeedCounts& other) const {
+  return runs == other.runs && metrics == other.metrics && invariants == other.invariants &&
+         simulated == other.simulated && kept == other.kept && differing == other.differing;
+}
+
+void Tally::Add(RunOutcome outcome) {
+  counts_.Add(outcome, keep_runs_);
+  const bool is_own_seed = outcome.result.seed == scenario_->seed;
+  if (is_own_seed || run_count_ == 1) Show(std::move(outcome));
+}
+
+void Tally::Show(RunOutcome outcome) {
   if (outcome.result.seed == scenario_->seed) {
     judged_ = true;
-    std::vector<std::string> failures = sim::FailuresOf(*scenario_, outcome.result);
-    failures_.insert(failures_.begin(), failures.begin(), failures.end());
+    failed_expectations_ = sim::FailuresOf(*scenario_, outcome.result);
   }
-  if (!outcome.difference.has_value()) return;
-  if (!differing_seed_.has_value()) differing_seed_ = outcome.result.seed;
-  const sim::Difference& difference = *outcome.difference;
-  failures_.push_back(sim::Cat("two runs of seed ", std::to_string(outcome.result.seed),
-                               " differ, first in observation ", std::to_string(difference.ordinal),
-                               "\n  one:   ", difference.first, "\n  other: ", difference.second));
+  shown_ = std::move(outcome);
+}
+
+std::vector<std::string> Tally::failures() const {
+  std::vector<std::string> all = failed_expectations_;
+  for (const SeedCounts::DifferingRun& run : counts_.differing) all.push_back(run.text);
+  return all;
 }
 
 Conclusion Tally::conclusion() const {
-  if (!failures_.empty()) return Conclusion::kFailed;
+  if (!failed_expectations_.empty() || !counts_.differing.empty()) return Conclusion::kFailed;
   return judged_ ? Conclusion::kAsExpected : Conclusion::kNotJudged;
 }
 
 uint64_t Tally::seed_to_replay() const {
-  if (differing_seed_.has_value()) return *differing_seed_;
+  if (!counts_.differing.empty()) return counts_.differing.front().seed;
   return shown_.has_value() ? shown_->result.seed : first_seed_;
 }
 

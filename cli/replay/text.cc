@@ -232,7 +232,7 @@ void ReplayTable::PrintFailures(const Tally& tally) {
        << '\n';
 }
 
-void ReplayTable::PrintSummary(const Summary& summary) {
+void ReplayTable::PrintSummary(const Summary& summary, std::string_view missing) {
   std::vector<std::string> parts;
   const auto add = [&](size_t count, std::string_view what) {
     if (count > 0) {
@@ -252,7 +252,7 @@ void ReplayTable::PrintSummary(const Summary& summary) {
     out_ << "; "
          << sim::CountText(static_cast<int64_t>(summary.bad_inputs), "bad input", "bad inputs");
   }
-  out_ << '\n';
+  out_ << missing << '\n';
 }
 
 }  // namespace whorl::cli

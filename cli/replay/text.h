@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "cli/replay/tally.h"
 
@@ -34,7 +35,8 @@ class ReplayTable {
 
   void PrintHead();
   void PrintTally(const Tally& tally);
-  void PrintSummary(const Summary& summary);
+  // `missing`: what of a whole is not there; empty if nothing is.
+  void PrintSummary(const Summary& summary, std::string_view missing);
 
  private:
   void PrintKnown(const Tally& tally);

@@ -31,6 +31,8 @@ constexpr std::array<whorl::PromiseLimit, 4> kPromiseLimits = {
      {Invariant::kHasLockTruthful, whorl::Circumstance::kOperatorWrites},
      {Invariant::kLeaseRespected, whorl::Circumstance::kOperatorWrites},
      {Invariant::kSingleLeaderBelief, whorl::Circumstance::kOperatorWrites}}};
+constexpr std::array<whorl::ImpossibleGoal, 1> kImpossibleGoals = {
+    {{.goal = "clock_stop_noticed", .why = "its processes do not compare their clocks"}}};
 constexpr std::array<whorl::ColumnInfo, 4> kColumns = {{
     {.name = "name", .type = whorl::Type::kString, .key = true},
     {.name = "heartbeat", .type = whorl::Type::kTimestamp},
@@ -65,6 +67,7 @@ whorl::ProtocolInfo Info() {
   info.promises[static_cast<size_t>(whorl::Invariant::kSingleWorker)] =
       whorl::Promise::kNotPromised;
   info.promise_limits = kPromiseLimits;
+  info.impossible_goals = kImpossibleGoals;
   info.answers_locally = true;
   info.lease_min = kLeaseMin;
   info.lease_default = whorl::Seconds(10);

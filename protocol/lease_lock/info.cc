@@ -44,6 +44,9 @@ ProtocolInfo Info() {
       {.id = "L5", .breaks = kBreaksL4, .needs = Circumstance::kClockStands},
       {.id = "L7", .breaks = kBreaksL4, .needs = Circumstance::kOperatorWrites},
   }};
+  static constexpr std::array<ImpossibleGoal, 1> kImpossibleGoals = {{
+      {.goal = "clock_stop_noticed", .why = "its processes do not compare their clocks"},
+  }};
   ProtocolInfo info;
   info.name = "lease_lock";
   info.summary =
@@ -72,6 +75,7 @@ ProtocolInfo Info() {
   info.steps_without_commit = kStepsWithoutCommit;
   info.urgent_steps = kUrgentSteps;
   info.findings = kFindings;
+  info.impossible_goals = kImpossibleGoals;
   info.page = "protocol/lease_lock/README.md";
   info.promises.fill(Promise::kNotApplicable);
   for (const Invariant invariant :

@@ -41,6 +41,10 @@ ProtocolInfo Info() {
       {.id = "M5", .breaks = kBreaksNoWedge, .needs = Circumstance::kOperatorWrites},
       {.id = "M6", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
   }};
+  static constexpr std::array<ImpossibleGoal, 2> kImpossibleGoals = {{
+      {.goal = "release", .why = "it never gives a lock back"},
+      {.goal = "clock_stop_noticed", .why = "its processes do not compare their clocks"},
+  }};
   ProtocolInfo info;
   info.name = "semaphore";
   info.summary =
@@ -68,6 +72,7 @@ ProtocolInfo Info() {
   info.heartbeat_step = steps::kUpdate;
   info.steps_without_commit = kStepsWithoutCommit;
   info.findings = kFindings;
+  info.impossible_goals = kImpossibleGoals;
   info.page = "protocol/semaphore/README.md";
   info.promises.fill(Promise::kNotApplicable);
   for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,

@@ -72,6 +72,10 @@ ProtocolInfo Info() {
   static constexpr std::array<PromiseLimit, 2> kPromiseLimits = {
       {{Invariant::kOneLiveToken, Circumstance::kSeveralSplits},
        {Invariant::kHasLockTruthful, Circumstance::kSeveralSplits}}};
+  static constexpr std::array<ImpossibleGoal, 2> kImpossibleGoals = {{
+      {.goal = "release", .why = "it never gives a lock back"},
+      {.goal = "clock_stop_noticed", .why = "its processes do not compare their clocks"},
+  }};
   ProtocolInfo info;
   info.depends_on_absolute_time = true;  // TakeoverRowName
   info.name = "spindle_v2";
@@ -101,6 +105,7 @@ ProtocolInfo Info() {
   info.steps_within_others = kStepsWithinOthers;
   info.urgent_steps = kUrgentSteps;
   info.findings = kFindings;
+  info.impossible_goals = kImpossibleGoals;
   info.page = "protocol/spindle_v2/README.md";
   info.promises.fill(Promise::kNotPromised);
   info.promise_limits = kPromiseLimits;

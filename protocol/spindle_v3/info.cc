@@ -48,6 +48,9 @@ ProtocolInfo Info() {
       {.id = "V7", .breaks = kBreaksV4, .needs = Circumstance::kLeasesDiffer},
       {.id = "V8", .breaks = kBreaksV1, .needs = Circumstance::kOperatorWrites},
   }};
+  static constexpr std::array<ImpossibleGoal, 1> kImpossibleGoals = {{
+      {.goal = "clock_stop_noticed", .why = "its processes do not compare their clocks"},
+  }};
   ProtocolInfo info;
   info.name = "spindle_v3";
   info.summary =
@@ -74,6 +77,7 @@ ProtocolInfo Info() {
   info.steps_without_commit = kStepsWithoutCommit;
   info.urgent_steps = kUrgentSteps;
   info.findings = kFindings;
+  info.impossible_goals = kImpossibleGoals;
   info.page = "protocol/spindle_v3/README.md";
   info.promises.fill(Promise::kNotPromised);
   for (const Invariant invariant :

@@ -25,7 +25,10 @@ class FaultGenerator {
   }
 
   void Draw() {
-    if (options_.style == Style::kPriorities) AddPriorities();
+    if (options_.style == Style::kPriorities) {
+      AddPriorities();
+      if (draws_.Percent(40)) AddLateReplies();
+    }
     DrawSwarm();
     if (swarm_.empty()) return;  // none of the kinds that were asked for is possible
     const int64_t count = on_every_node_ ? std::min<int64_t>(DrawCount(), 6) : DrawCount();
@@ -171,6 +174,41 @@ class FaultGenerator {
         latency.add = {.min = more, .p50 = more, .p99 = more, .max = more};
         AddIfPossible({.trigger = Instant{points[i].ns}, .node = order[place], .what = latency});
       }
+    }
+  }
+
+  // A reply that comes late, by a copy of its call or by itself, and then nothing any more: the k-th time that a node
+  // does a step, for each node, since only one of them leads. Each by itself is in many worlds, and the second
+  // right after the first in few.
+  void AddLateReplies() {
+    if (ground_.steps.empty()) return;
+    const StepName step = draws_.Pick(ground_.steps);
+    if (!ground_.ReachesPhase(step, Phase::kSent) || !ground_.ReachesPhase(step, Phase::kEnded)) {
+      return;
+    }
+    // The reply to the Commit, where there is one.
+    const Phase phase =
+        ground_.ReachesPhase(step, Phase::kCommitted) ? Phase::kCommitted : Phase::kSent;
+    const int64_t count = draws_.Log(1, 6);
+    const Duration lease = world_.nodes.front().lease;
+    const Duration late = Rounded(draws_.Between(lease / 20, lease / 2));
+    const bool is_lost = draws_.Percent(50) && Allows(kKindOf<DropReplyFault>);
+    if (is_lost) world_.network.connection_timeout = std::max(late, Milliseconds(100));
+    for (size_t node = 0; node < world_.nodes.size(); ++node) {
+      const auto index = static_cast<int16_t>(node);
+      When when{.node = index, .step = step, .phase = phase, .count = count};
+      FaultSpec first{.trigger = when, .node = index, .what = DropReplyFault{}};
+      if (!is_lost) {
+        LatencyFault latency{.lasts = late};
+        latency.add = {.min = late, .p50 = late, .p99 = late, .max = late};
+        first.what = latency;
+      }
+      when.phase = Phase::kEnded;
+      const PartitionFault silence{.lasts = Rounded(std::min(lease * 2, safety_ * 3 / 4))};
+      FaultSpec second{.trigger = when, .node = index, .what = silence};
+      if (!Allows(first.kind()) || !Allows(second.kind())) return;
+      AddIfPossible(std::move(first));
+      AddIfPossible(std::move(second));
     }
   }
 

@@ -9,7 +9,7 @@
 // Invariants:
 //   1. The first kPlainRuns runs are those of a hunt without a guide. Of the others, one in four branches
 //      once there is a moment to leave (every second one, in a hunt with waypoints, and half of these leave
-//      runs that came further along them than any other), and half of the rest are drawn by priorities
+//      runs that came further along them than any other), and two of three of the rest are drawn by priorities
 //      (Style::kPriorities); what is left are the runs of a hunt without a guide, with their numbers.
 //   2. What a run is depends on the runs of earlier generations of kGeneration runs alone, so neither
 //      threads nor the order in which runs end change anything.

@@ -26,9 +26,10 @@ namespace whorl::sim {
 // with it (tests/mutants/searches.sh).
 enum class Style : uint8_t {
   kSwarm,
-  kUniform,     // every kind of fault in every world, at any time or step of any node
-  kPriorities,  // swarm, and the calls of one node are always slower than those of another, with a few
-                // points at which the order changes: as PCT orders threads
+  kUniform,  // every kind of fault in every world, at any time or step of any node
+  // Swarm, and the calls of one node are always slower than those of another, with a few points at which the
+  // order changes, as PCT orders threads; in two of five, a reply comes late and then nothing any more.
+  kPriorities,
 };
 
 struct WorldOptions {

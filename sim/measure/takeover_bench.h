@@ -54,7 +54,9 @@ struct TakeoverResult {
   int64_t NeedlessTakeovers() const {
     return ShouldKeep(measured.fault) ? first_write.count + first_write.missing : 0;
   }
-  friend bool operator==(const TakeoverResult&, const TakeoverResult&) = default;
+  WHORL_FIELDS(TakeoverResult, measured, times, runs, stable, interrupted, kept, spoilt,
+               believed_still, least, first_write, grant, above_least, ratio, grant_ratio,
+               since_lapse);
 };
 
 // Measures one case on `threads` threads; the result does not depend on how many. Calls `go_on`

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "sim/scenario/error_text.h"
+#include "sim/scenario/metrics.h"
 #include "sim/scenario/units.h"
 #include "spanner_model/schema.h"
 
@@ -24,6 +25,7 @@ class Inspection {
     InspectName();
     InspectTable();
     InspectSteps();
+    InspectGoals();
     InspectLeases();
     InspectRules();
     if (info_.make_config == nullptr) Add("make_config is not set");
@@ -119,6 +121,17 @@ class Inspection {
   }
   void InspectStep(std::string_view of, StepName step) {
     if (!HasStep(step)) Add(Cat(of, " names ", WordOf(step), ", which is none of its steps"));
+  }
+
+  void InspectGoals() {
+    for (const ImpossibleGoal& impossible : info_.impossible_goals) {
+      const auto is_it = [&](Sometimes goal) { return WordOf(goal) == impossible.goal; };
+      if (std::ranges::none_of(AllOf<Sometimes>(), is_it)) {
+        Add(Cat("impossible_goals names ", impossible.goal, ", which is no goal of scenarios"));
+      }
+      if (impossible.why.empty())
+        Add(Cat("it does not say why ", impossible.goal, " is impossible"));
+    }
   }
 
   void InspectLeases() {

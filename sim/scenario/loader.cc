@@ -214,8 +214,10 @@ absl::StatusOr<Scenario> ParseScenario(std::string_view text, std::string_view p
   return scenario;
 }
 
+absl::StatusOr<std::string> ReadScenarioText(const std::string& path) { return ReadAll(path); }
+
 absl::StatusOr<Scenario> LoadScenario(const std::string& path) {
-  const absl::StatusOr<std::string> text = ReadAll(path);
+  const absl::StatusOr<std::string> text = ReadScenarioText(path);
   if (!text.ok()) return text.status();
   return ParseScenario(*text, path);
 }

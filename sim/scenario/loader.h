@@ -32,6 +32,9 @@ inline constexpr size_t kMaxScenarioErrors = 20;
 // it cannot be read (a directory, no permission); the message names the path and the reason.
 absl::StatusOr<Scenario> LoadScenario(const std::string& path);
 
+// The text that LoadScenario would parse, with its errors but kInvalidArgument.
+absl::StatusOr<std::string> ReadScenarioText(const std::string& path);
+
 // Loads a scenario from memory; `path` is for messages and for Scenario::name. The only error is
 // kInvalidArgument.
 absl::StatusOr<Scenario> ParseScenario(std::string_view text, std::string_view path);

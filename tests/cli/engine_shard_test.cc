@@ -1,6 +1,6 @@
 // --shard auto: the part of a hunt that an engine's environment names, or a refusal; never the whole
 // for want of a variable.
-#include "cli/hunt/engine_shard.h"
+#include "cli/shards/engine_shard.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/hunt/coverage.h"
 #include "cli/hunt/merge.h"
+#include "cli/shards/coverage.h"
 #include "sim/world/mix.h"
 
 namespace whorl::cli {

@@ -6,6 +6,7 @@
 # Usage: tests/mutants/searches.sh FOLDER SEEDS RUNS MUTANT...
 #   FOLDER  where the hunters lie, such as build/tests/mutants
 #   SEEDS   how many seeds for each; RUNS at most, of each seed
+# In the environment: SEARCHES, some of them only.
 set -euo pipefail
 readonly folder="${1:?the folder of the hunters}" seeds="${2:?how many seeds}" runs="${3:?how many runs}"
 shift 3
@@ -21,7 +22,7 @@ trap 'rm -f "$csv"' EXIT
 echo '| mutant | search | caught | runs | seconds |'
 echo '|---|---|---|---|---|'
 for mutant in "$@"; do
-  for search in uniform swarm priorities guided; do
+  for search in ${SEARCHES:-uniform swarm priorities guided}; do
     : >"$csv"
     # 1: not caught with every seed, which the row says.
     # shellcheck disable=SC2046

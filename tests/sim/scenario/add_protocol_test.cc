@@ -60,6 +60,15 @@ TEST_F(AddProtocolTest, WantsTheColumnsOfTheTable) {
   ExpectMistake("create_table has 3 columns, and 2 are described");
 }
 
+// A hunt tells the reader that no run can meet the goal: a word that is misspelt would tell nobody.
+TEST_F(AddProtocolTest, WantsGoalsThatScenariosKnowAndAReason) {
+  std::array<ImpossibleGoal, 1> goals = {{{.goal = "relase", .why = "it never gives a lock back"}}};
+  info_.impossible_goals = goals;
+  ExpectMistake("impossible_goals names relase");
+  goals[0] = {.goal = "release", .why = ""};
+  ExpectMistake("why release is impossible");
+}
+
 TEST_F(AddProtocolTest, WantsStepsOfItsOwnWhereStepsAreNamed) {
   rules_.renewing_step = fenced_lease::steps::kBeat;
   ExpectMistake("renewing_step names beat");

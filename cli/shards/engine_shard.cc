@@ -1,4 +1,4 @@
-#include "cli/hunt/engine_shard.h"
+#include "cli/shards/engine_shard.h"
 
 #include <array>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cli/hunt/coverage.h"
+#include "cli/shards/coverage.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::cli {

@@ -4,6 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/scenario/json_text.h"
 
 namespace whorl::cli {
 
@@ -36,6 +40,16 @@ struct Coverage {
   uint64_t FirstOfLast(uint64_t count) const;
   // A shard of which both have a run.
   std::optional<uint64_t> SharedShard(const Coverage& other) const;
+  // The shards that are not there, with no run.
+  Coverage Missing() const;
 };
+
+// "shard 2/3", or "shards 1/3 and 2/3".
+std::string ShardsText(const Coverage& coverage);
+// "; of 8 shards, 7 are here, without shard 3/8", and how many runs are missing of those; empty if nothing is.
+std::string MissingText(const Coverage& coverage, std::optional<uint64_t> asked,
+                        std::string_view runs = "runs");
+// [[shard, its runs], ...].
+sim::Json CoveredJson(const Coverage& coverage);
 
 }  // namespace whorl::cli

@@ -1,8 +1,14 @@
-#include "cli/hunt/coverage.h"
+#include "cli/shards/coverage.h"
 
 #include <algorithm>
 
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/number_text.h"
+
 namespace whorl::cli {
+
+using sim::Cat;
+using sim::GroupedText;
 
 uint64_t RunsOfShard(uint64_t runs, uint64_t shard, uint64_t shards) {
   return runs <= shard ? 0 : (runs - shard - 1) / shards + 1;
@@ -56,6 +62,49 @@ std::optional<uint64_t> Coverage::SharedShard(const Coverage& other) const {
     if (same != other.runs.end() && count > 0 && same->second > 0) return shard;
   }
   return std::nullopt;
+}
+
+std::string ShardsText(const Coverage& coverage) {
+  std::string text = coverage.runs.size() == 1 ? "shard " : "shards ";
+  size_t left = coverage.runs.size();
+  for (const auto& [shard, count] : coverage.runs) {
+    text += Cat(std::to_string(shard + 1), "/", std::to_string(coverage.shards));
+    if (--left > 0) text += left == 1 ? " and " : ", ";
+  }
+  return text;
+}
+
+Coverage Coverage::Missing() const {
+  Coverage missing{.shards = shards, .runs = {}};
+  for (uint64_t shard = 0; shard < shards; ++shard) {
+    if (!runs.contains(shard)) missing.runs[shard] = 0;
+  }
+  return missing;
+}
+
+std::string MissingText(const Coverage& coverage, std::optional<uint64_t> asked,
+                        std::string_view runs) {
+  std::string text;
+  if (coverage.runs.size() < coverage.shards) {
+    const uint64_t here = coverage.runs.size();
+    text += Cat("; of ", std::to_string(coverage.shards), " shards, ", std::to_string(here),
+                here == 1 ? " is here" : " are here");
+    // Of few that are missing, which they are.
+    if (coverage.shards - here < here) text += Cat(", without ", ShardsText(coverage.Missing()));
+  }
+  if (asked && coverage.RunCount() < coverage.Due(*asked)) {
+    text += Cat("; ended early, after ", GroupedText(static_cast<int64_t>(coverage.RunCount())),
+                " of ", GroupedText(static_cast<int64_t>(coverage.Due(*asked))), " ", runs);
+  }
+  return text;
+}
+
+sim::Json CoveredJson(const Coverage& coverage) {
+  sim::Json covered = sim::Json::array();
+  for (const auto& [shard, count] : coverage.runs) {
+    covered.push_back(sim::Json::array({shard + 1, count}));
+  }
+  return covered;
 }
 
 }  // namespace whorl::cli

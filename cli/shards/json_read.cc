@@ -1,0 +1,57 @@
+#include "cli/shards/json_read.h"
+
+#include <charconv>
+#include <stdexcept>
+#include <system_error>
+#include <variant>
+
+#include "sim/scenario/error_text.h"
+#include "sim/scenario/units.h"
+
+namespace whorl::cli {
+
+using sim::Cat;
+using sim::Json;
+
+void Refuse(const std::string& what) { throw std::invalid_argument(what); }
+
+const Json& At(const Json& json, std::string_view key) {
+  if (!json.is_object() || !json.contains(key)) Refuse(Cat("no ", sim::Quoted(key)));
+  return json[std::string(key)];
+}
+
+uint64_t Unsigned(const Json& json, int base) {
+  const auto text = json.get<std::string>();
+  const char* end = text.data() + text.size();
+  uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, number, base);
+  if (error != std::errc() || rest != end) Refuse("no number: " + sim::Quoted(text));
+  return number;
+}
+
+Coverage ReadCoverage(const Json& shards, const Json& covered, std::optional<uint64_t> asked) {
+  Coverage coverage{.shards = shards.get<uint64_t>(), .runs = {}};
+  if (coverage.shards < 1 || coverage.shards > kShardsMax) Refuse("no such number of shards");
+  for (const Json& pair : covered) {
+    const auto shard = pair.at(0).get<uint64_t>();
+    const auto runs = pair.at(1).get<uint64_t>();
+    if (shard < 1 || shard > coverage.shards) Refuse("there is no such shard");
+    if (asked && runs > RunsOfShard(*asked, shard - 1, coverage.shards)) {
+      Refuse("a shard has more runs than there are");
+    }
+    if (!coverage.runs.emplace(shard - 1, runs).second) Refuse("a shard is there twice");
+  }
+  if (coverage.runs.empty()) Refuse("no shard");
+  return coverage;
+}
+
+namespace json_read_internal {
+
+Duration SecondsOf(const Json& json) {
+  const auto parsed = sim::ParseDuration(json.get<std::string>() + "s");
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) Refuse(*wrong);
+  return std::get<Duration>(parsed);
+}
+
+}  // namespace json_read_internal
+}  // namespace whorl::cli

@@ -1,0 +1,86 @@
+// Reads back what JsonPrinter (sim/report/json_print.h) has printed of plain values, and parts of reports.
+//
+// Whatever is not as it was written throws std::invalid_argument with what is wrong, or an exception of the
+// JSON library.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cli/shards/coverage.h"
+#include "sim/report/json_print.h"
+
+namespace whorl::cli {
+
+[[noreturn]] void Refuse(const std::string& what);
+
+// The value of a key that has to be there.
+const sim::Json& At(const sim::Json& json, std::string_view key);
+
+// The number that a string holds.
+uint64_t Unsigned(const sim::Json& json, int base = 10);
+
+// `asked`: how many runs there are in all, if that is known.
+Coverage ReadCoverage(const sim::Json& shards, const sim::Json& covered,
+                      std::optional<uint64_t> asked);
+
+namespace json_read_internal {
+
+Duration SecondsOf(const sim::Json& json);
+
+template <typename T>
+inline constexpr bool kIsList = false;
+template <typename T>
+inline constexpr bool kIsList<std::vector<T>> = true;
+template <typename T>
+inline constexpr bool kIsMaybe = false;
+template <typename T>
+inline constexpr bool kIsMaybe<std::optional<T>> = true;
+
+}  // namespace json_read_internal
+
+template <HasFields T>
+void ReadFields(const sim::Json& json, T& value);
+
+template <typename T>
+void ReadValue(const sim::Json& json, T& value) {
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    value = Unsigned(json);
+  } else if constexpr (std::is_same_v<T, Duration>) {
+    value = json_read_internal::SecondsOf(json);
+  } else if constexpr (HasWord<T>) {
+    const auto word = json.get<std::string>();
+    for (const T one : AllOf<T>()) {
+      if (WordOf(one) != word) continue;
+      value = one;
+      return;
+    }
+    Refuse("unknown word " + word);
+  } else if constexpr (json_read_internal::kIsMaybe<T>) {
+    value.reset();
+    if (!json.is_null()) ReadValue(json, value.emplace());
+  } else if constexpr (json_read_internal::kIsList<T>) {
+    value.clear();
+    for (const sim::Json& element : json) ReadValue(element, value.emplace_back());
+  } else if constexpr (HasFields<T>) {
+    ReadFields(json, value);
+  } else {
+    value = json.get<T>();
+  }
+}
+
+template <HasFields T>
+void ReadFields(const sim::Json& json, T& value) {
+  auto tied = T::Tie(value);
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    (ReadValue(At(json, fields_internal::NthName(T::FieldNames(), I)), std::get<I>(tied)), ...);
+  }(std::make_index_sequence<std::tuple_size_v<decltype(tied)>>());
+}
+
+}  // namespace whorl::cli
