@@ -543,7 +543,10 @@ TEST_F(CliHuntTest, HuntsAroundAScenario) {
   EXPECT_TRUE(LinesOf(ended.out).front()["hunt"].contains("from"));
   std::set<std::string> worlds;
   for (int run = 0; run < 10; ++run) {
-    worlds.insert(Whorl(std::string(kFrom) + "--show " + std::to_string(run)).out);
+    std::string command = kFrom;
+    command += "--show ";
+    command += std::to_string(run);
+    worlds.insert(Whorl(command).out);
   }
   EXPECT_EQ(worlds.size(), 10U);
 }

@@ -37,6 +37,7 @@ struct Request {
   std::string name = "unmutated";
   std::string protocol = "fenced_lease";
   bool expects_nothing = false;
+  bool takes_findings = false;  // what is not promised counts, too
   uint64_t seeds = 3;
   uint64_t first_seed = 1;  // the others follow it
   std::string search = "swarm";
@@ -68,7 +69,7 @@ HuntOptions OptionsOf(const Request& request, uint64_t seed) {
   options.world = request.world;
   options.seed = seed;
   options.invariant = request.invariant;
-  options.promised_only = true;
+  options.promised_only = !request.takes_findings;
   options.guided = request.guided;
   options.counts_kinds = request.guided;
   return options;
@@ -269,6 +270,7 @@ int Run(int argc, char** argv) {
             return FindProtocol(name) == nullptr ? Cat("there is no protocol ", Quoted(name)) : "";
           },
           "PROTOCOL"));
+  app.add_flag("--findings", request.takes_findings, "what the protocol does not promise counts, too");
   app.add_flag("--expect-nothing", request.expects_nothing, "no promise may be broken");
   app.add_option_function<std::string>(
       "--search", [&](const std::string& word) { TakeSearch(word, request); },

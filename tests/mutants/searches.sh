@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Compares searches by how many runs, and how many seconds of one core, they take to catch mutants: prints a
-# table of medians over seeds, a row for each mutant and search. A seed that caught nothing counts with all
-# its runs.
+# Compares searches by how many runs, and how many seconds of one core, they take to catch mutants, and to find
+# what a protocol does not promise: prints a table of medians over seeds, a row for each mutant or finding and
+# each search. A seed that caught nothing counts with all its runs.
 #
-# Usage: tests/mutants/searches.sh FOLDER SEEDS RUNS MUTANT...
+# Usage: tests/mutants/searches.sh FOLDER SEEDS RUNS WHAT...
+#   WHAT    a mutant, or PROTOCOL/INVARIANT, a violation that the code as it is shows
 #   FOLDER  where the hunters lie, such as build/tests/mutants
 #   SEEDS   how many seeds for each; RUNS at most, of each seed
 # In the environment: SEARCHES, some of them only.
@@ -19,6 +20,15 @@ options_of() {
 readonly csv="$(mktemp)"
 trap 'rm -f "$csv"' EXIT
 
+# Those of the hunter, which is named first.
+command_for() {
+  if [[ "$1" == */* ]]; then
+    echo "mutant_none --protocol ${1%/*} --invariant ${1#*/} --findings"
+  else
+    echo "mutant_$1 --name $1 $(options_of "$1" | xargs)"
+  fi
+}
+
 echo '| mutant | search | caught | runs | seconds |'
 echo '|---|---|---|---|---|'
 for mutant in "$@"; do
@@ -26,8 +36,8 @@ for mutant in "$@"; do
     : >"$csv"
     # 1: not caught with every seed, which the row says.
     # shellcheck disable=SC2046
-    "$folder/mutant_$mutant" --name "$mutant" $(options_of "$mutant" | xargs) --search "$search" \
-      --seeds "$seeds" --runs "$runs" --shrink 0 --csv "$csv" >/dev/null 2>&1 || [[ $? == 1 ]]
+    "$folder/"$(command_for "$mutant") --search "$search" --seeds "$seeds" \
+      --runs "$runs" --shrink 0 --csv "$csv" >/dev/null 2>&1 || [[ $? == 1 ]]
     awk -F, -v mutant="$mutant" -v search_by="$search" '
       # Insertion sort: there are few.
       function insert(list, n, x,  i) {

@@ -178,7 +178,7 @@ TEST_F(NormalTableTest, RestoringAndAdvancingIsWhatAWorldGives) {
     return static_cast<int64_t>(random() % static_cast<uint64_t>(most + 1));
   };
   const int64_t memory = model_.memory().ns / Seconds(1).ns;
-  for (int run = 0; run < Fewer(3'000); ++run) {
+  for (uint64_t run = 0; run < Fewer(3'000); ++run) {
     const auto instant = [&] { return draw(5) == 0 ? 0 : At(Seconds(-draw(2 * memory))); };
     ShapeTable::Parts world;
     ShapeTable::Parts rest;
