@@ -17,11 +17,11 @@ SeedCounts::DifferingRun DifferingOf(const RunOutcome& outcome) {
                            "\n  one:   ", difference.first, "\n  other: ", difference.second)};
 }
 
+// REQUIRES: no seed is in both.
 template <typename BySeed>
 void AddBySeed(const std::vector<BySeed>& from, std::vector<BySeed>& into) {
-  const auto middle = static_cast<std::ptrdiff_t>(into.size());
   into.insert(into.end(), from.begin(), from.end());
-  std::ranges::inplace_merge(into, into.begin() + middle, {}, &BySeed::seed);
+  std::ranges::sort(into, {}, &BySeed::seed);
 }
 
 }  // namespace
