@@ -270,7 +270,8 @@ int Run(int argc, char** argv) {
             return FindProtocol(name) == nullptr ? Cat("there is no protocol ", Quoted(name)) : "";
           },
           "PROTOCOL"));
-  app.add_flag("--findings", request.takes_findings, "what the protocol does not promise counts, too");
+  app.add_flag("--findings", request.takes_findings,
+               "what the protocol does not promise counts, too");
   app.add_flag("--expect-nothing", request.expects_nothing, "no promise may be broken");
   app.add_option_function<std::string>(
       "--search", [&](const std::string& word) { TakeSearch(word, request); },
