@@ -6,9 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "cli/shards/json_read.h"
-#include "cli/shards/pick.h"
+#include "cli/shards/load.h"
 #include "cli/shards/report_file.h"
 #include "sim/measure/takeover.h"
 #include "sim/report/json_print.h"
@@ -17,7 +16,6 @@
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Json;
 
 constexpr ShardFormat kTakeoverShard = {
@@ -51,9 +49,17 @@ TakeoverShard ReadTakeoverShard(const Json& json) {
   return shard;
 }
 
-ReportOfPart PartOfTakeovers(const std::string& path, const TakeoverShard& shard) {
-  return {.path = path, .coverage = shard.coverage};
-}
+constexpr ReportKind<TakeoverShard> kTakeovers = {
+    .format = kTakeoverShard,
+    .read = &ReadTakeoverShard,
+    .are_of_one_work =
+        [](const TakeoverShard& one, const TakeoverShard& other) {
+          return one.grid == other.grid && one.options == other.options;
+        },
+    .are_equal = [](const TakeoverShard& one,
+                    const TakeoverShard& other) { return one.results == other.results; },
+    .other_work = "of another bench (other cases, --runs or --seed)",
+    .runs = "cases"};
 
 }  // namespace
 
@@ -86,34 +92,11 @@ std::string TakeoverShardText(const TakeoverShard& shard) {
 }
 
 absl::StatusOr<TakeoverShard> LoadTakeovers(const std::vector<std::string>& paths) {
-  std::vector<TakeoverShard> shards;
-  std::vector<ReportOfPart> parts;
-  for (const std::string& path : paths) {
-    TakeoverShard& shard = shards.emplace_back();
-    const absl::Status read = ReadShardReport(
-        path, kTakeoverShard, [&](const Json& json) { shard = ReadTakeoverShard(json); });
-    if (!read.ok()) return read;
-    const TakeoverShard& first = shards.front();
-    if (shard.grid != first.grid || shard.options != first.options) {
-      return absl::InvalidArgumentError(Cat(
-          sim::Printable(path, 1000), ": of another bench (other cases, --runs or --seed) than ",
-          sim::Printable(paths.front(), 1000)));
-    }
-    parts.push_back(PartOfTakeovers(path, shard));
-  }
-  const auto picked = PickReports(parts, [&](size_t from, size_t into) -> absl::Status {
-    if (shards[from].results == shards[into].results) return absl::OkStatus();
-    return absl::DataLossError(
-        Cat(SharedText(parts[from], parts[into]),
-            ", and the same cases came out otherwise: a mistake of whorl's, or one of the two was "
-            "written by another build"));
-  });
-  if (!picked.ok()) return picked.status();
-  TakeoverShard sum = std::move(shards[picked->places.front()]);
-  for (size_t i = 1; i < picked->places.size(); ++i) {
-    sum.results.merge(shards[picked->places[i]].results);
-  }
-  sum.coverage = picked->coverage;
+  auto loaded = LoadReports(paths, kTakeovers);
+  if (!loaded.ok()) return loaded.status();
+  TakeoverShard sum = std::move(loaded->reports.front());
+  for (size_t i = 1; i < loaded->reports.size(); ++i) sum.results.merge(loaded->reports[i].results);
+  sum.coverage = loaded->coverage;
   return sum;
 }
 

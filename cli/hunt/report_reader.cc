@@ -302,21 +302,6 @@ class ReportReader {
   std::optional<EndOfReport> end_;
 };
 
-// Why the reader refuses the line; empty if it has read it. JSON's own exceptions speak of the
-// library's types, so their texts are not shown.
-std::string RefusalOf(ReportReader& reader, const std::string& line) {
-  try {
-    reader.Read(line);
-    return {};
-  } catch (const Json::parse_error&) {
-    return "this is no JSON";
-  } catch (const Json::exception&) {
-    return "a value has another type";
-  } catch (const std::invalid_argument& error) {
-    return sim::Printable(error.what(), 300);
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& path,
@@ -325,7 +310,7 @@ absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& 
   const std::vector<std::string> lines = LinesOf(text);
   ReportReader reader;
   for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string refusal = RefusalOf(reader, lines[i]);
+    const std::string refusal = RefusalOf("this is no JSON", [&] { reader.Read(lines[i]); });
     if (refusal.empty()) continue;
     // A file that was cut off within a line: what is before it can be read.
     if (i > 0 && i + 1 == lines.size() && !text.ends_with('\n') && !Json::accept(lines[i])) break;

@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "cli/shards/json_read.h"
-#include "cli/shards/pick.h"
+#include "cli/shards/load.h"
 #include "cli/shards/report_file.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/error_text.h"
@@ -14,7 +13,6 @@
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Json;
 
 constexpr ShardFormat kReplayShard = {
@@ -102,6 +100,14 @@ bool AreOfTheSameRuns(const ReplayShard& one, const ReplayShard& other) {
   });
 }
 
+constexpr ReportKind<ReplayShard> kReplays = {
+    .format = kReplayShard,
+    .read = &ReadReplayShard,
+    .are_of_one_work = &IsOfTheSameReplay,
+    .are_equal = &AreOfTheSameRuns,
+    .other_work = "of another replay (other scenarios, --seed, --repeat or --check-determinism)",
+    .runs = "runs"};
+
 }  // namespace
 
 std::string ReplayShardText(const ReplayShard& shard) {
@@ -119,37 +125,16 @@ std::string ReplayShardText(const ReplayShard& shard) {
 }
 
 absl::StatusOr<ReplayShard> LoadReplays(const std::vector<std::string>& paths) {
-  std::vector<ReplayShard> shards;
-  std::vector<ReportOfPart> parts;
-  for (const std::string& path : paths) {
-    ReplayShard& shard = shards.emplace_back();
-    const absl::Status read = ReadShardReport(
-        path, kReplayShard, [&](const Json& json) { shard = ReadReplayShard(json); });
-    if (!read.ok()) return read;
-    if (!IsOfTheSameReplay(shard, shards.front())) {
-      return absl::InvalidArgumentError(Cat(
-          sim::Printable(path, 1000),
-          ": of another replay (other scenarios, --seed, --repeat or --check-determinism) than ",
-          sim::Printable(paths.front(), 1000)));
-    }
-    parts.push_back({.path = path, .coverage = shard.coverage});
-  }
-  const auto picked = PickReports(parts, [&](size_t from, size_t into) -> absl::Status {
-    if (AreOfTheSameRuns(shards[from], shards[into])) return absl::OkStatus();
-    return absl::DataLossError(
-        Cat(SharedText(parts[from], parts[into]),
-            ", and the same runs came out otherwise: a mistake of whorl's, or one of the two was "
-            "written by another build"));
-  });
-  if (!picked.ok()) return picked.status();
-  ReplayShard sum = std::move(shards[picked->places.front()]);
-  for (size_t i = 1; i < picked->places.size(); ++i) {
-    const ReplayShard& shard = shards[picked->places[i]];
+  auto loaded = LoadReports(paths, kReplays);
+  if (!loaded.ok()) return loaded.status();
+  ReplayShard sum = std::move(loaded->reports.front());
+  for (size_t i = 1; i < loaded->reports.size(); ++i) {
+    const ReplayShard& shard = loaded->reports[i];
     for (size_t s = 0; s < sum.scenarios.size(); ++s) {
       sum.scenarios[s].counts.Add(shard.scenarios[s].counts);
     }
   }
-  sum.coverage = picked->coverage;
+  sum.coverage = loaded->coverage;
   return sum;
 }
 

@@ -15,6 +15,19 @@ using sim::Json;
 
 void Refuse(const std::string& what) { throw std::invalid_argument(what); }
 
+std::string RefusalOf(std::string_view no_json, const std::function<void()>& read) {
+  try {
+    read();
+    return {};
+  } catch (const Json::parse_error&) {
+    return std::string(no_json);
+  } catch (const Json::exception&) {
+    return "a value has another type";
+  } catch (const std::invalid_argument& error) {
+    return sim::Printable(error.what(), 300);
+  }
+}
+
 const Json& At(const Json& json, std::string_view key) {
   if (!json.is_object() || !json.contains(key)) Refuse(Cat("no ", sim::Quoted(key)));
   return json[std::string(key)];

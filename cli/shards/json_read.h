@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@
 namespace whorl::cli {
 
 [[noreturn]] void Refuse(const std::string& what);
+// Why `read` refuses what it reads; empty if it does not. JSON's own exceptions speak of the library's types,
+// so their texts are not shown. `no_json`: what to say of text that is no JSON.
+std::string RefusalOf(std::string_view no_json, const std::function<void()>& read);
 
 // The value of a key that has to be there.
 const sim::Json& At(const sim::Json& json, std::string_view key);

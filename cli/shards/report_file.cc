@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 #include <system_error>
 
 #include "cli/inputs.h"
@@ -25,23 +24,6 @@ void CheckFormat(const Json& json, const ShardFormat& format) {
   }
 }
 
-// Why the text is refused; empty if it has been read.
-std::string RefusalOf(const std::string& text, const ShardFormat& format,
-                      const std::function<void(const Json&)>& read) {
-  try {
-    const Json json = Json::parse(text);
-    CheckFormat(json, format);
-    read(json);
-    return {};
-  } catch (const Json::parse_error&) {
-    return "this is no JSON, or it is cut off; run the shard again";
-  } catch (const Json::exception&) {
-    return "a value has another type";
-  } catch (const std::invalid_argument& error) {
-    return sim::Printable(error.what(), 300);
-  }
-}
-
 }  // namespace
 
 Json HeadOfShardReport(const ShardFormat& format, const Coverage& coverage) {
@@ -59,7 +41,12 @@ absl::Status ReadShardReport(const std::string& path, const ShardFormat& format,
   std::ifstream stream;
   if (absl::Status opened = OpenInput(path, stream); !opened.ok()) return opened;
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  const std::string refusal = RefusalOf(text, format, read);
+  const std::string refusal =
+      RefusalOf("this is no JSON, or it is cut off; run the shard again", [&] {
+        const Json json = Json::parse(text);
+        CheckFormat(json, format);
+        read(json);
+      });
   if (refusal.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(Cat(sim::Printable(path, 1000), ": expected a report that ",
                                         format.command, " --out has written: ", refusal));

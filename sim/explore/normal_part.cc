@@ -51,6 +51,11 @@ Key128 Extend(Key128 key, const Digest128& digest) {
 
 }  // namespace
 
+int64_t NormalFromNow(const Hole& hole, int64_t from_now) {
+  if (hole.kind == HoleKind::kFloored) return std::max(from_now, hole.param);
+  return from_now > 0 ? from_now : from_now % hole.param + hole.param;
+}
+
 NormalTable::NormalTable(const LockModel& model)
     : model_(model),
       memory_(model.memory().ns),
@@ -197,10 +202,8 @@ void NormalTable::MakeNormal(const Loose& loose) {
         normal = number == kNeverSet && normal == 0 ? kNeverSet : kOldest + normal;
         break;
       case HoleKind::kTick:
-        normal = number > 0 ? number : number % hole.param + hole.param;
-        break;
       case HoleKind::kFloored:
-        normal = std::max(number, hole.param);
+        normal = NormalFromNow(hole, number);
         break;
       case HoleKind::kRank:
         normal = RankOf(shape.holes.scopes[i], number, is_shown);

@@ -47,6 +47,9 @@ inline bool WasNeverSet(int64_t from_now) {
   return from_now < -kLongestRun;
 }
 
+// The normal number of a hole of kind kTick or kFloored.
+int64_t NormalFromNow(const Hole& hole, int64_t from_now);
+
 struct NormalPart {
   // Of what the numbers mean, and the same with nodes 0 and 1 renamed (Shape::renamed), if they can be.
   Digest128 digest;

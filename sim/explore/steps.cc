@@ -362,9 +362,8 @@ class StepMemory::Recorder {
         if (WasNeverSet(from_now)) return kNeverSet;
         return Copied(hole, number);
       case HoleKind::kTick:
-        return from_now > 0 ? from_now : from_now % hole.param + hole.param;
       case HoleKind::kFloored:
-        return std::max(from_now, hole.param);
+        return NormalFromNow(hole, from_now);
       case HoleKind::kGate:
         if (from_now == 0) return 0;
         return Copied(hole, number);
