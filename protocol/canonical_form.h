@@ -181,6 +181,11 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
       AddHole({.kind = HoleKind::kRank, .scope = ScopeOf(base)}, name->number);
       return AddText(name->more);
     }
+    if (const auto name = ParseInstantName(text)) {
+      AddWord(kInstantName);
+      AddText(name->base);
+      return AddTokenNumber(name->number);
+    }
     AddText(Renamed(text));
   }
   // 0 is no serial's number: there is none.
@@ -240,7 +245,8 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     return known == renaming_->texts.end() ? text : std::string_view(known->second);
   }
 
-  static constexpr uint64_t kNumberedName = ~uint64_t{0};  // no length
+  static constexpr uint64_t kNumberedName = ~uint64_t{0};     // no length
+  static constexpr uint64_t kInstantName = ~uint64_t{0} - 1;  // neither
 
   // A vector whose Push is a few instructions wherever it is called: a state has hundreds of words.
   class Words {

@@ -159,8 +159,11 @@ struct ProtocolInfo {
   bool has_blocking_wrapper = false;  // Lock() and Unlock()
   bool has_tokens = true;             // it hands out tokens by which a resource can fence
   bool takes_one_lock = false;        // its table has room for one lock only
-  // It makes names or numbers of instants, such as a hash: what it does depends on what time it is.
+  // With the constants that ship, it makes names or numbers of instants, such as a hash: what it does depends
+  // on what time it is.
   bool depends_on_absolute_time = false;
+  // All INT64 columns that its statements return are ages in milliseconds (TIMESTAMP_DIFF).
+  bool reads_ages = false;
   bool ignores_wall_clock = false;  // it reads LocalTime::monotonic alone
   // It announces its releases (AnnounceRelease), and reads the row when it hears of one.
   bool announces_releases = false;

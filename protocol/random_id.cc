@@ -63,4 +63,17 @@ std::optional<NumberedName> ParseNumberedName(std::string_view text) {
   return name;
 }
 
+std::optional<InstantName> ParseInstantName(std::string_view text) {
+  constexpr size_t kDigits = 19;
+  if (text.size() <= kDigits) return std::nullopt;
+  const std::string_view digits = text.substr(text.size() - kDigits);
+  if (digits.front() == '0' || text[text.size() - kDigits - 1] != '_') return std::nullopt;
+  InstantName name;
+  name.base = text.substr(0, text.size() - kDigits - 1);
+  const char* const end = digits.data() + kDigits;
+  const auto [rest, error] = std::from_chars(digits.data(), end, name.number);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return name;
+}
+
 }  // namespace whorl

@@ -25,4 +25,13 @@ struct NumberedName {
 // Empty: the text is none.
 std::optional<NumberedName> ParseNumberedName(std::string_view text);
 
+// A name that a process makes of an instant: "<base>_<19 digits>", nanoseconds since 1970 of the years after
+// 2001.
+struct InstantName {
+  std::string_view base;
+  uint64_t number = 0;
+};
+// Empty: the text is none.
+std::optional<InstantName> ParseInstantName(std::string_view text);
+
 }  // namespace whorl

@@ -121,6 +121,12 @@ CallsTransaction TransactionOf(const Request& request) {
           .id = std::get_if<TransactionId>(selector)};
 }
 
+bool AnythingWaits(const Database& database) {
+  return !database.waiting_reads.empty() ||
+         std::ranges::any_of(database.transactions,
+                             [](const TransactionState& one) { return one.parked.has_value(); });
+}
+
 // Ends every call into the database: continues what waited for released locks.
 void WakeWaiting(Work& work) {
   while (work.released) {
@@ -130,6 +136,10 @@ void WakeWaiting(Work& work) {
   }
   SortOutFinished(work);
   std::optional<Timestamp>& asked = work.database.look_again;
+  if (asked && !AnythingWaits(work.database)) {
+    asked.reset();
+    work.out.emplace_back(LookCalledOff{});
+  }
   if (!work.look || (asked && *asked <= *work.look)) return;
   asked = work.look;
   work.out.emplace_back(LookAgainAt{.server_time = *work.look});

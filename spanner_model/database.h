@@ -70,8 +70,12 @@ struct LookAgainAt {
   Timestamp server_time;
   WHORL_FIELDS(LookAgainAt, server_time);
 };
-using DatabaseEffect =
-    std::variant<Replied, Parked, CommitStarted, Aborted, Committed, RowChanged, LookAgainAt>;
+// Nothing waits any more, so there is nothing to look at.
+struct LookCalledOff {
+  WHORL_NO_FIELDS(LookCalledOff);
+};
+using DatabaseEffect = std::variant<Replied, Parked, CommitStarted, Aborted, Committed, RowChanged,
+                                    LookAgainAt, LookCalledOff>;
 
 // --- the database --------------------------------------------------------------------------------
 
@@ -97,9 +101,10 @@ struct Database {
   std::vector<TransactionState> finished;      // in the order in which they ended
   std::vector<WaitingRead> waiting_reads;
   std::vector<SplitState> splits;
-  std::optional<Timestamp> look_again;  // the newest LookAgainAt, until LookAgain
-  Timestamp collected;                  // versions that only reads before this need were dropped
-  uint64_t ages = 0;                    // how many transactions have got a place of their own (Age)
+  // The newest LookAgainAt, until LookAgain or LookCalledOff.
+  std::optional<Timestamp> look_again;
+  Timestamp collected;  // versions that only reads before this need were dropped
+  uint64_t ages = 0;    // how many transactions have got a place of their own (Age)
   WHORL_FIELDS(Database, tables, sessions, transactions, finished, waiting_reads, splits,
                look_again, collected, ages);
 };

@@ -61,6 +61,7 @@ class Explorer {
         model_(request_.space ? sim::LockModel(request_.space->scenario, request_.bounds)
                               : sim::LockModel(request_.world, request_.bounds)),
         promises_(sim::PromisesIn(model_.scenario())) {
+    model_.JudgeOnly(Watched());
     if (request_.all) model_.TellKindsApart();
     if (request_.after_schedule) {
       sim::SchedulePrefix prefix = sim::PrefixOf(model_, request_.scenario);

@@ -78,6 +78,8 @@ ProtocolInfo Info() {
   }};
   ProtocolInfo info;
   info.depends_on_absolute_time = true;  // TakeoverRowName
+  info.reads_ages = true;
+  info.memory_leases = 2;
   info.name = "spindle_v2";
   info.summary =
       "spindle v2 (Go): INSERT wins, the commit timestamp is the token, heartbeats keep the lease";

@@ -30,14 +30,20 @@ constexpr uint16_t IdOf(size_t slot, uint16_t which) {
 
 TokenHash HashOfText(const std::string& text) { return XXH64(text.data(), text.size(), 0); }
 
-// Go's NullTime prints this if the column is NULL.
-TokenHash HashOfColumn(const Value& token) {
+TokenHash HashBy(const Constants& constants, Timestamp token) {
+  return constants.hashes_tokens ? HashOf(token) : NanosecondsOf(token);
+}
+
+// Go's NullTime prints the least timestamp if the column is NULL.
+TokenHash HashOfColumn(const Constants& constants, const Value& token) {
   const auto* time = std::get_if<Timestamp>(&token);
-  return HashOf(time == nullptr ? Timestamp::Min() : *time);
+  return HashBy(constants, time == nullptr ? Timestamp::Min() : *time);
 }
 
 // Zero is "no token": the original's token() returns it when nothing was won.
-TokenHash OwnHash(const State& state) { return state.own_token ? HashOf(*state.own_token) : 0; }
+TokenHash OwnHash(const Constants& constants, const State& state) {
+  return state.own_token ? HashBy(constants, *state.own_token) : 0;
+}
 
 // A step of one of the process's Runs.
 struct Context : StepContext<Config, State> {
@@ -92,6 +98,7 @@ void BeginRound(Context& here) {
 
 void EndRound(Context& here) {
   here.run.round = Round::kIdle;
+  here.run.takeover_token = {};
   here.state.active = true;  // also when the loop has been stopped meanwhile
   ++here.state.iterations;
 }
@@ -128,9 +135,9 @@ void OnChecked(Context& here, const TransactionResult& result) {
   for (const Row& row : result.results.front().rows) {
     const auto* diff = std::get_if<int64_t>(&row[0]);
     age_ms = diff == nullptr ? 0 : *diff;
-    token = HashOfColumn(row[1]);
+    token = HashOfColumn(here.config.constants, row[1]);
   }
-  if (OwnHash(here.state) == token) return OnMine(here);
+  if (OwnHash(here.config.constants, here.state) == token) return OnMine(here);
   // An age of zero or less, a heartbeat in this very millisecond or ahead of this clock, counts
   // as available: finding S5.
   const int64_t drift_ms = here.config.constants.drift_allowed_ms;
@@ -166,7 +173,9 @@ void OnReread(Context& here, const TransactionResult& result) {
     return EndRound(here);
   }
   TokenHash token = kHashOfNoRow;
-  for (const Row& row : result.results.front().rows) token = HashOfColumn(row[0]);
+  for (const Row& row : result.results.front().rows) {
+    token = HashOfColumn(here.config.constants, row[0]);
+  }
   Send(here, Round::kTakeoverInsert,
        WriteOf(steps::kTakeoverInsert, here.config.insert_takeover,
                {TakeoverRowName(here.config.lock_name, token)}));
@@ -321,7 +330,8 @@ void OnAsked(const Config& config, State& state, const Asked& asked, std::vector
   out.emplace_back(std::move(answer));
 }
 
-Answer AnswerOf(const State& state, PendingAsk pending, const TransactionResult& result) {
+Answer AnswerOf(const Constants& constants, const State& state, PendingAsk pending,
+                const TransactionResult& result) {
   Answer answer{.ask = pending.ask, .question = pending.question};
   if (result.outcome != Outcome::kCommitted) {
     if (pending.question == Question::kLeader) answer.text = FormatStatus(result.status);
@@ -329,7 +339,7 @@ Answer AnswerOf(const State& state, PendingAsk pending, const TransactionResult&
   }
   TokenHash token = kHashOfNoRow;
   for (const Row& row : result.results.front().rows) {
-    token = HashOfColumn(row[0]);
+    token = HashOfColumn(constants, row[0]);
     const auto* writer = std::get_if<std::string>(&row[1]);
     if (writer != nullptr && pending.question != Question::kHasLock) answer.text = *writer;
   }
@@ -337,17 +347,18 @@ Answer AnswerOf(const State& state, PendingAsk pending, const TransactionResult&
     answer.yes = true;  // the question was answered, for a dead lease too
     return answer;
   }
-  answer.yes = OwnHash(state) == token;
+  answer.yes = OwnHash(constants, state) == token;
   answer.token = token;
   return answer;
 }
 
-void OnAskRequest(State& state, const TransactionEnded& ended, std::vector<Effect>& out) {
+void OnAskRequest(const Config& config, State& state, const TransactionEnded& ended,
+                  std::vector<Effect>& out) {
   const auto ask = static_cast<AskId>(ended.request - kFirstAskRequest);
   const auto pending = std::find_if(state.asks.begin(), state.asks.end(),
                                     [ask](const PendingAsk& other) { return other.ask == ask; });
   if (pending == state.asks.end()) return;
-  out.emplace_back(AnswerOf(state, *pending, ended.result));
+  out.emplace_back(AnswerOf(config.constants, state, *pending, ended.result));
   state.asks.erase(pending);
 }
 
@@ -363,6 +374,8 @@ TokenHash HashOf(Timestamp token) {
   if (known.token != token) known = {.token = token, .hash = HashOfText(FormatRfc3339(token))};
   return known.hash;
 }
+
+TokenHash NanosecondsOf(Timestamp token) { return static_cast<uint64_t>(token.UnixNanos()); }
 
 std::string TakeoverRowName(const std::string& lock_name, TokenHash token) {
   return lock_name + "_" + std::to_string(token);
@@ -414,7 +427,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
   if (std::holds_alternative<ReleaseAnnounced>(event)) return;
   const auto* ended = std::get_if<TransactionEnded>(&event);
   if (ended != nullptr && ended->request >= kFirstAskRequest) {
-    return OnAskRequest(state, *ended, out);
+    return OnAskRequest(config, state, *ended, out);
   }
   const uint16_t id = ended != nullptr ? ended->request : std::get<TimerFired>(event).timer;
   const size_t slot = id / kIdsPerRun;

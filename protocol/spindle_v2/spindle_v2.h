@@ -33,6 +33,9 @@ namespace whorl::spindle_v2 {
 // A token as users see it: XXH64 of its text in RFC 3339.
 using TokenHash = uint64_t;
 TokenHash HashOf(Timestamp token);
+// In place of it where time is a grid: the nanoseconds since 1970. No two tokens have one number, and it tells
+// from when the token is; searches need that, who tell instants by how far they are from now.
+TokenHash NanosecondsOf(Timestamp token);
 // The hash if there is no row: that of the empty string.
 inline constexpr TokenHash kHashOfNoRow = 17'241'709'254'077'376'921U;
 // "<name>_<hash>": the row whose INSERT decides who takes over from this token.
@@ -49,8 +52,9 @@ struct Constants {
   int64_t backoff_growth = 2;               // of that upper end, with every draw
   int64_t longest_beats_in_lease = 2;       // a lease divided by this is the least such pause
   Duration poll_every = Milliseconds(500);  // by the blocking wrapper (lock.h)
+  bool hashes_tokens = true;                // with HashOf, otherwise with NanosecondsOf
   WHORL_FIELDS(Constants, drift_allowed_ms, follower_sleep, backoff_initial, backoff_growth,
-               longest_beats_in_lease, poll_every);
+               longest_beats_in_lease, poll_every, hashes_tokens);
 };
 
 // Constants that are whole quarters of the lease.
@@ -60,6 +64,7 @@ constexpr Constants GridConstants(Duration lease) {
   constants.follower_sleep = lease / 4;
   constants.backoff_initial = lease / 4;
   constants.poll_every = lease / 4;
+  constants.hashes_tokens = false;
   return constants;
 }
 
@@ -101,7 +106,7 @@ struct RunState {
   Round round = Round::kIdle;
   bool initial = true;       // no other process has yet won the first INSERT
   Counter<1> leader;         // rounds in a row in which it was the leader
-  Timestamp takeover_token;  // commit timestamp of the takeover row
+  Timestamp takeover_token;  // commit timestamp of the takeover row, during that round
   Heartbeats heartbeats = Heartbeats::kSleeping;
   Duration heartbeat_pause;    // drawn before the beat that is under way
   Duration heartbeat_backoff;  // from which the upper end of the next draw grows

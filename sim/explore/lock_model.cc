@@ -240,6 +240,7 @@ std::vector<LockModel::State> LockModel::Beginnings() const {
     Situation state{.world = World(setup, out),
                     .checkers = Checkers(setup->scenario, RoundTripP999(Preset::kNone)),
                     .left = bounds_.faults};
+    state.checkers.JudgeOnly(judged_);
     TellJudges(state, out, tells_kinds_);
     states.emplace_back(std::move(state));
   }

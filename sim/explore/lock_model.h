@@ -114,6 +114,9 @@ class LockModel {
   // Violations are of one kind if the same step, or an event of the same kind, showed them, after
   // faults of the same kinds. REQUIRES: TellKindsApart() was called.
   uint64_t Kind(const State& state, int property) const;
+  // From now on, of the invariants, those that have a bit here are judged, and states are the same that differ
+  // only by what the others need to know.
+  void JudgeOnly(uint32_t invariants) { judged_ = invariants; }
   // From now on, states that show a violation otherwise are not the same.
   void TellKindsApart() { tells_kinds_ = true; }
   static uint64_t KindOf(std::span<const ShownBy> shown, const FaultBudget& left, int property);
@@ -151,6 +154,7 @@ class LockModel {
   ExploreBounds bounds_;
   ConfigMaker make_config_;
   bool tells_kinds_ = false;
+  uint32_t judged_ = ~uint32_t{0};
   std::vector<Move> prefix_;
   Duration memory_;
   std::optional<Symmetry> symmetry_;

@@ -29,6 +29,12 @@ Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
   static_assert(StandInOrder<Judges>(std::make_index_sequence<kJudges - 1>()));
 }
 
+void Checkers::JudgeOnly(uint32_t invariants) {
+  CheckerSetup setup = *setup_;
+  setup.judged = invariants;
+  setup_ = std::make_shared<const CheckerSetup>(std::move(setup));
+}
+
 void Checkers::Observe(const Observation& observation) {
   NobodyListens nobody;
   Observe(observation, nullptr, nobody);
@@ -48,9 +54,9 @@ bool Checkers::Concerns(const Observation& observation) {
 }
 
 void Checkers::AddMemory(CanonicalForm& form) const {
-  ledger_.AddMemory(form);
-  const auto add = [&form](const auto& judge) {
-    using Judge = std::remove_cvref_t<decltype(judge)>;
+  ledger_.AddMemory(*setup_, form);
+  const auto add = [&]<typename Judge>(const Judge& judge) {
+    if (!setup_->Judges(Judge::kInvariant)) return;
     if constexpr (!std::is_same_v<Judge, HasLockTruthful>) {  // AddMemoryOf
       VisitFields(judge, [&form](std::string_view, const auto& field) { form.Add(field); });
     }
@@ -59,6 +65,7 @@ void Checkers::AddMemory(CanonicalForm& form) const {
 }
 
 void Checkers::AddMemoryOf(int16_t node, CanonicalForm& form) const {
+  if (!setup_->Judges(Invariant::kHasLockTruthful)) return;
   const auto& judge = std::get<HasLockTruthful>(judges_);
   const size_t locks = setup_->locks.size();
   for (size_t lock = 0; lock < locks; ++lock) {

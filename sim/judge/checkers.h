@@ -7,8 +7,8 @@
 //      protocol's rules) is shared by all copies.
 //   2. Memory does not grow with simulated time, and an observation costs O(1) or O(log n) in the
 //      number of processes (ledger.h says which).
-//   3. Every invariant is judged, whether the protocol promises it or not, but for no_wedge, which no
-//      state shows.
+//   3. Every invariant is judged, whether the protocol promises it or not, but for those that nobody asks for
+//      (JudgeOnly) and for no_wedge, which no state shows.
 // REQUIRES of observations: `lock`, also in a CallName, is an index into Scenario::locks; a node
 // has one process at a time, so ProcessGone of the old one comes before ProcessStarted of the next.
 #pragma once
@@ -56,6 +56,10 @@ class Checkers {
   // `round_trip_p999` is a call's p99.9 under the scenario's preset; no_wedge allows four of them.
   // REQUIRES: FindProtocol(scenario.protocol) is not null.
   Checkers(const Scenario& scenario, Duration round_trip_p999);
+
+  // Of the invariants, judges those that have a bit here. What the others need to know is forgotten, so that
+  // states need not be told apart by it. REQUIRES: nothing was observed.
+  void JudgeOnly(uint32_t invariants);
 
   void Observe(const Observation& observation);
   // The same, and counts the violations in `tallies`, if it is not null. `listener` is told what the
@@ -179,8 +183,10 @@ void Checkers::Take(const StandingChanged& x, const Now& now, Listener& listener
 
 template <typename Change, typename Listener>
 void Checkers::Notify(const Change& x, const Now& now, Listener& listener) {
-  const auto tell = [&](auto& judge) {
-    if constexpr (requires { judge.On(x, now); }) judge.On(x, now);
+  const auto tell = [&]<typename Judge>(Judge& judge) {
+    if constexpr (requires { judge.On(x, now); }) {
+      if (setup_->Judges(Judge::kInvariant)) judge.On(x, now);
+    }
   };
   std::apply([&](auto&... judges) { (tell(judges), ...); }, judges_);
   listener.On(x, now);

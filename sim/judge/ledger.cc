@@ -92,6 +92,16 @@ void Ledger::On(const SpannerAvailability& x, const CheckerSetup& setup) {
   }
 }
 
+// Not until when the last version was held: metrics ask for it, no judge does.
+void Ledger::AddMemory(const CheckerSetup& setup, CanonicalForm& form) const {
+  for (const Lock& lock : locks_) {
+    std::optional<Version> newest = lock.newest;
+    if (newest && !setup.Judges(Invariant::kLeaseRespected)) newest->lease_until.reset();
+    form.Add(newest);
+    if (setup.Judges(Invariant::kTokenMonotonic)) form.Add(lock.last_owner);
+  }
+}
+
 void Ledger::AddKnown(CanonicalForm& form) const {
   form.Add(processes_);
   form.Add(participations_);

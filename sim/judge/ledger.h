@@ -155,13 +155,7 @@ class Ledger {
 
   friend bool operator==(const Ledger&, const Ledger&) = default;
   // What it remembers of the past; the rest follows from the present state of the world.
-  void AddMemory(CanonicalForm& form) const {
-    for (const Lock& lock : locks_) {
-      form.Add(lock.newest);
-      form.Add(lock.last_owner);
-      form.Add(lock.last_lease_until);
-    }
-  }
+  void AddMemory(const CheckerSetup& setup, CanonicalForm& form) const;
   // What it knows of the present.
   void AddKnown(CanonicalForm& form) const;
 

@@ -215,6 +215,26 @@ void AddDue(const PendingSlot* slot, CanonicalForm& form) {
   if (is_queued) form.Add(slot->due);
 }
 
+// An age that is greater than any that matters is as good as any other such one.
+void LimitAges(int64_t greatest_ms, Response& response) {
+  for (Row& row : response.result.rows) {
+    for (Value& value : row) {
+      if (auto* age = std::get_if<int64_t>(&value)) *age = std::min(*age, greatest_ms);
+    }
+  }
+}
+
+void AddResponse(const World& world, const Call& call, CanonicalForm& form) {
+  const Scenario& scenario = world.setup().scenario;
+  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
+  if (!protocol.reads_ages || call.response.result.rows.empty()) return form.Add(call.response);
+  Duration lease;
+  for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
+  Response response = call.response;
+  LimitAges(lease.ns * protocol.memory_leases / Milliseconds(1).ns, response);
+  form.Add(response);
+}
+
 void AddCall(const World& world, const References& references, uint32_t place,
              CanonicalForm& form) {
   const Call& call = world.state().calls[place].call();
@@ -237,7 +257,7 @@ void AddCall(const World& world, const References& references, uint32_t place,
     if (replies == nullptr) {
       form.Add(call.request);
     } else {
-      form.Add(call.response);
+      AddResponse(world, call, form);
     }
   }
   form.Add(call.sent_at);

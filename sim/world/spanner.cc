@@ -76,12 +76,6 @@ void OnCommitStarted(Work& work, const model::CommitStarted& started) {
                                      .waited_for_truetime = past > replicated});
 }
 
-void ScheduleLook(Work& work, Timestamp server_time) {
-  const Instant at = WhenServerShows(work, server_time);
-  work.Schedule(std::max(at, work.state.now + kLookAgainMin), ChoiceKind::kSettle, -1,
-                SpannerLooksAgain{});
-}
-
 // The Commit that wrote the rows that follow it.
 struct Writer {
   CallName call;
@@ -126,8 +120,10 @@ void DoDatabaseEffects(Work& work, bool waited_for_truetime) {
       OnCommitted(work, *committed, waited_for_truetime, writer);
     } else if (auto* changed = std::get_if<model::RowChanged>(&effect)) {
       OnRowChanged(work, writer, std::move(*changed));
+    } else if (const auto* look = std::get_if<model::LookAgainAt>(&effect)) {
+      ScheduleLook(work, WhenServerShows(work, look->server_time));
     } else {
-      ScheduleLook(work, std::get<model::LookAgainAt>(effect).server_time);
+      CallOffLook(work);
     }
   }
 }

@@ -76,8 +76,22 @@ void SetClocksOfSpanner(Work& work, const SetSpannerClocks& set) {
                                     .current_timestamp_error = spanner.current_timestamp_error});
   // The events that Spanner waits for by its own clock are due at other times now.
   if (work.state.database.look_again) {
-    work.Schedule(work.state.now + kLookAgainMin, ChoiceKind::kSettle, -1, SpannerLooksAgain{});
+    ScheduleLook(work, work.state.now);
   }
+}
+
+void CallOffLook(Work& work) {
+  std::optional<uint32_t> look;
+  work.state.pending.ForEach([&look](const PendingSlot& slot, uint32_t place) {
+    if (std::holds_alternative<SpannerLooksAgain>(slot.choice.event)) look = place;
+  });
+  if (look) work.Cancel(*look);
+}
+
+void ScheduleLook(Work& work, Instant at) {
+  CallOffLook(work);
+  work.Schedule(std::max(at, work.state.now + kLookAgainMin), ChoiceKind::kSettle, -1,
+                SpannerLooksAgain{});
 }
 
 }  // namespace whorl::sim

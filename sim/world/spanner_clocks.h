@@ -37,4 +37,8 @@ Instant WhenServerShows(const Work& work, Timestamp server_time);
 
 void SetClocksOfSpanner(Work& work, const SetSpannerClocks& set);
 
+// Spanner looks at what waits at that time, but not sooner than kLookAgainMin from now; not at another one.
+void ScheduleLook(Work& work, Instant at);
+void CallOffLook(Work& work);
+
 }  // namespace whorl::sim

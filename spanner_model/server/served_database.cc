@@ -288,6 +288,8 @@ void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
       StartCommit(*started, now, out);
     } else if (const auto* look = std::get_if<model::LookAgainAt>(&effect)) {
       look_due_ = look->server_time - options_.epsilon;
+    } else if (std::holds_alternative<model::LookCalledOff>(effect)) {
+      look_due_.reset();
     } else if (std::holds_alternative<model::RowChanged>(effect)) {
       ++changed_rows_;
     }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/random_id.h"
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spindle_v2/info.h"
 #include "tests/protocol/spindle_v2_testing.h"
@@ -50,6 +51,27 @@ TEST(SpindleV2TokenTest, NamesTheTakeoverRow) {
   EXPECT_EQ(TakeoverRowName("job", HashOf(At(Duration{}))), "job_14098415059675736591");
   EXPECT_EQ(TakeoverRowName("job", kHashOfNoRow), "job_17241709254077376921");
   EXPECT_EQ(TakeoverRowName("", 0), "_0");
+}
+
+// Searches tell instants by how far they are from now, so what is made of one has to tell when it was.
+TEST(SpindleV2TokenTest, OnTheGridIsItsNanoseconds) {
+  EXPECT_EQ(NanosecondsOf(At(Milliseconds(500))), 1'767'225'600'500'000'000U);
+  const std::string name = TakeoverRowName("job", NanosecondsOf(At(Milliseconds(500))));
+  const auto parsed = ParseInstantName(name);
+  ASSERT_TRUE(parsed.has_value()) << name;
+  EXPECT_EQ(parsed->base, "job");
+  EXPECT_EQ(parsed->number, 1'767'225'600'500'000'000U);
+  EXPECT_TRUE(Constants().hashes_tokens);
+  EXPECT_FALSE(GridConstants(Seconds(4)).hashes_tokens);
+}
+
+TEST(SpindleV2TokenTest, OtherTextsAreNoNamesOfInstants) {
+  for (const char* text :
+       {"", "job", "job_", "job_14098415059675736591", "job-1767225600500000000",
+        "job_176722560050000000x", "job_0767225600500000000", "1767225600500000000"}) {
+    EXPECT_FALSE(ParseInstantName(text).has_value()) << text;
+  }
+  EXPECT_TRUE(ParseInstantName("_1767225600500000000").has_value());
 }
 
 TEST(SpindleV2TokenTest, HashesGoDownAboutAsOftenAsUp) {

@@ -334,6 +334,12 @@ class RandomRun {
     if (!look_at_ || look.server_time < *look_at_) look_at_ = look.server_time;
   }
 
+  // Whoever is forgotten by this waits for ever, and the run does not end.
+  void On(LookCalledOff&) {
+    EXPECT_TRUE(look_at_.has_value());
+    look_at_.reset();
+  }
+
   void On(CommitStarted& started) {
     EXPECT_GT(started.commit, last_commit_);
     EXPECT_GE(started.commit, Now().truetime.latest);

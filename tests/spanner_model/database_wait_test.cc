@@ -280,6 +280,22 @@ TEST(DatabaseWait, OneLookIsAskedForHoweverManyWait) {
   }
 }
 
+TEST(DatabaseWait, TheLookIsCalledOffOnceNothingWaits) {
+  // An event that is due for nothing would keep states apart.
+  Spanner spanner;
+  TwoReaders two(spanner);
+  two.younger.Run(SetWriter("job", "b"));
+  two.younger.SendCommit();
+  EXPECT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
+  EXPECT_TRUE(spanner.Said<LookCalledOff>().empty());
+  two.older.Commit();
+  EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
+  EXPECT_EQ(spanner.Said<LookCalledOff>().size(), 1U);
+  spanner.Settle(two.younger.id);
+  spanner.NewClient().Commits(InsertLock("other", "o"));
+  EXPECT_EQ(spanner.Said<LookCalledOff>().size(), 1U);
+}
+
 TEST(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
   // While the holder itself waited, no LookAgain was needed; once it is woken, its client may be
   // dead.

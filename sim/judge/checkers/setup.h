@@ -41,7 +41,12 @@ struct CheckerSetup {
   std::vector<NodeSetup> nodes;
   std::vector<LockSetup> locks;
   std::map<std::string, uint16_t, std::less<>> lock_of_name;
-  WHORL_FIELDS(CheckerSetup, rules, promises, nodes, locks, lock_of_name);
+  uint32_t judged = ~uint32_t{0};  // the invariants that are judged, as bits by Invariant
+  WHORL_FIELDS(CheckerSetup, rules, promises, nodes, locks, lock_of_name, judged);
+
+  bool Judges(Invariant invariant) const {
+    return (judged >> static_cast<uint32_t>(invariant) & 1U) != 0;
+  }
 
   // The index of a node's part in a lock, in a vector of nodes x locks.
   size_t ParticipationCount() const { return nodes.size() * locks.size(); }

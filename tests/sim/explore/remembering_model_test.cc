@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/protocols.h"
 #include "sim/explore/engine/search.h"
 #include "tests/support/fewer.h"
 
@@ -77,8 +78,10 @@ Keys KeysOf(M& model, size_t limit) {
 std::vector<Space> SmallSpaces() {
   const FaultBudget all = {.crashes = 1, .pauses = 1, .losses = 1, .aborts = 1, .deletes = 1};
   std::vector<Space> spaces;
-  for (const char* protocol : {"fenced_lease", "spindle_v3", "semaphore", "lease_lock"}) {
+  for (const char* protocol :
+       {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
     for (const bool grid_constants : {true, false}) {
+      if (!grid_constants && FindProtocol(protocol)->depends_on_absolute_time) continue;
       spaces.push_back({.protocol = protocol, .faults = {}, .leases = 3, .delay = 1});
       spaces.push_back({.protocol = protocol, .faults = all});
       spaces.back().grid_constants = grid_constants;
@@ -123,6 +126,7 @@ TEST(RememberedSteps, FindWhatCopiesOfWorldsFind) {
       {.protocol = "fenced_lease", .faults = {.pauses = 1}, .leases = 2},
       {.protocol = "fenced_lease", .faults = {}, .processes = 3},
       {.protocol = "fenced_lease", .faults = {}, .leases = 2, .locks = 2},
+      {.protocol = "spindle_v2", .faults = {}, .leases = 2, .symmetry = true},
       {.protocol = "spindle_v3", .faults = {}},
       {.protocol = "spindle_v3",
        .faults = {.pauses = 1, .deletes = 1},
