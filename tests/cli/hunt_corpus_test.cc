@@ -48,7 +48,7 @@ TEST_F(CliHuntCorpusTest, KeepsTheSameFilesWhateverTheJobs) {
   const Ended again = Hunt("--corpus a");
   EXPECT_THAT(again.err, AllOf(StartsWith("the corpus has "), HasSubstr(" runs\n")));
   EXPECT_EQ(Content("a"), kept);
-  EXPECT_THAT(Files("a"), Not(Contains(HasSubstr("tmp"))));
+  EXPECT_THAT(Files("a"), Not(Contains(HasSubstr(".whorl-"))));
 }
 
 // Each file is a scenario as any other.
