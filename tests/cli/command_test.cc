@@ -323,8 +323,8 @@ TEST_F(CliTest, AnInterruptEndsItWith130AndLeavesNoTemporaryFile) {
 TEST_F(CliTest, AFileThatAKilledCommandLeftIsUsedAgainAndNoneThatIsWritten) {
   Write("quiet.json", kQuiet);
   const std::string begin =
-      "\"$W\" hunt --protocol spindle_v2 --for 24h --jobs 1 --out x.jsonl >hunted & PID=$!\n"
-      "while [ ! -e x.jsonl.whorl-1 ]; do :; done\n";
+      "\"$W\" hunt --protocol spindle_v2 --for 90s --jobs 1 --out x.jsonl >hunted & PID=$!\n"
+      "while [ ! -e x.jsonl.whorl-1 ] && kill -0 $PID; do :; done\n";
   EXPECT_EQ(Shell(begin + "kill -KILL $PID; wait $PID; ls x.jsonl*").out, "x.jsonl.whorl-1\n");
   ASSERT_EQ(Whorl("replay quiet.json --out x.jsonl").code, 0);
   EXPECT_EQ(Shell("ls x.jsonl*").out, "x.jsonl\n");
