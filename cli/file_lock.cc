@@ -14,20 +14,19 @@
 namespace whorl::cli {
 namespace {
 
-// Whether the open file still has this name: its last holder removed it.
-bool IsStillThere(int file, const std::string& path) {
-  struct stat opened{};
-  struct stat named{};
-  return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
 absl::Status CannotLock(const std::string& path, int error) {
   return absl::UnavailableError(
       sim::Cat(path, ": cannot be locked: ", std::generic_category().message(error)));
 }
 
 }  // namespace
+
+bool IsStillThere(int file, const std::string& path) {
+  struct stat opened{};
+  struct stat named{};
+  return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
 
 absl::Status FileLock::Take(std::string_view option, const std::string& path) {
   std::error_code error;

@@ -8,6 +8,10 @@
 
 namespace whorl::cli {
 
+// Whether the open file still has this name. Otherwise another command has renamed or removed it since it was
+// opened, and a lock on it keeps nobody away from the name.
+bool IsStillThere(int file, const std::string& path);
+
 // The lock is on a file beside, `path` with ".lock" at its end, which is removed afterwards. One that
 // a killed command left behind is not locked any more, and is used again.
 class FileLock {

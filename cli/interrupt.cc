@@ -1,7 +1,9 @@
 #include "cli/interrupt.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 #include <thread>
 
 #include "cli/exit_code.h"
+#include "cli/file_lock.h"
 
 namespace whorl::cli {
 namespace {
@@ -74,15 +77,24 @@ void WaitForSignal(sigset_t signals) {
   }
 }
 
-// mkstemp creates files that only the owner can read; a published file should have the mode of any
-// new file. The umask is first read while there is one thread, because reading it changes it.
-mode_t ModeOfNewFiles() {
-  static const mode_t mode = [] {
-    const mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-  }();
-  return mode;
+// Opens and locks the file, which is new or was left behind by a command that was killed. -1: another
+// command has it, or, with an error in errno, it cannot be opened.
+int OpenAndLock(const std::string& path) {
+  errno = 0;
+  int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const bool is_new = file >= 0;
+  if (!is_new && errno == EEXIST) {
+    file = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0) errno = 0;  // somebody else's, or gone since
+  }
+  if (file < 0) return -1;
+  const bool is_locked = flock(file, LOCK_EX | LOCK_NB) == 0;
+  // A file system without locks has no other way to tell what was left behind.
+  const bool is_mine = is_locked || (is_new && errno != EWOULDBLOCK);
+  if (is_mine && IsStillThere(file, path)) return file;
+  close(file);
+  errno = 0;
+  return -1;
 }
 
 }  // namespace
@@ -92,7 +104,6 @@ void HandleSignals() {
   const sigset_t signals = EndingSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  ModeOfNewFiles();
   try {
     std::thread(WaitForSignal, signals).detach();
   } catch (const std::system_error&) {
@@ -106,15 +117,20 @@ SignalNotice::~SignalNotice() { is_noting = false; }
 bool SignalNotice::HasCome() { return has_come; }
 
 absl::Status TemporaryFile::Open(const std::string& target) {
-  std::string path = target + ".XXXXXX";
+  // As many commands as this may write one file at a time.
+  constexpr int kTries = 100;
   Registry& registry = TemporaryFiles();
   const std::scoped_lock lock(registry.mutex);
-  const int file = mkstemp(path.data());
-  if (file < 0) return ErrnoStatus(target, "cannot be written", errno);
-  fchmod(file, ModeOfNewFiles());
-  close(file);
-  registry.paths.insert(path);
-  path_ = path;
+  for (int i = 1; i <= kTries && file_ < 0; ++i) {
+    path_ = target + ".whorl-" + std::to_string(i);
+    file_ = OpenAndLock(path_);
+    if (file_ < 0 && errno != 0) break;
+  }
+  if (file_ < 0) {
+    path_.clear();
+    return ErrnoStatus(target, "cannot be written", errno == 0 ? EBUSY : errno);
+  }
+  registry.paths.insert(path_);
   target_ = target;
   return absl::OkStatus();
 }
@@ -131,11 +147,13 @@ absl::Status TemporaryFile::Publish() {
 }
 
 TemporaryFile::~TemporaryFile() {
-  if (path_.empty()) return;
-  Registry& registry = TemporaryFiles();
-  const std::scoped_lock lock(registry.mutex);
-  unlink(path_.c_str());
-  registry.paths.erase(path_);
+  if (!path_.empty()) {
+    Registry& registry = TemporaryFiles();
+    const std::scoped_lock lock(registry.mutex);
+    unlink(path_.c_str());
+    registry.paths.erase(path_);
+  }
+  if (file_ >= 0) close(file_);  // which unlocks it
 }
 
 }  // namespace whorl::cli

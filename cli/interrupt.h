@@ -28,7 +28,9 @@ class SignalNotice {
   static bool HasCome();
 };
 
-// A temporary file, which is removed if a signal ends the command.
+// A temporary file, which is removed if a signal ends the command. Its name is that of its target with
+// ".whorl-1" at the end, or ".whorl-2" and so on while other commands write the same target. It is locked,
+// so the next command for the target sees which one SIGKILL left behind, and uses that one again.
 class TemporaryFile {
  public:
   // Creates a file beside `target`, so that it can become `target` in one step.
@@ -46,6 +48,7 @@ class TemporaryFile {
  private:
   std::string target_;
   std::string path_;  // empty: there is none
+  int file_ = -1;     // open, for its lock
 };
 
 }  // namespace whorl::cli

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The scripts behind `./dev bench` notice what they are there to notice: a hash, a verdict or a run
-# that differs between two builds, a build that cannot be compared, and a machine that was busy.
+# that differs between two builds, a build that cannot be compared, and a machine that was busy. And the table of
+# bench/explored.sh is shared out whole.
 #
 # Usage: bench_scripts.sh WHORL, in the project's folder.
 set -euo pipefail
@@ -93,6 +94,23 @@ own="$(awk -v before="$_us_before" -v now="$(_ticks_of_us)" 'BEGIN { print (now 
 machine_ends
 said="$own $machine_line"
 expect "its own time" "1 machine: "
+
+# Rows of a table are searched by several machines: each by one of them. Seconds and MiB are the machine's.
+rows_of() { bench/explored.sh "$whorl" --up-to 600 "$@" | cut -d '|' -f 1-4 | LC_ALL=C sort; }
+whole="$(rows_of)"
+said="$({ rows_of --shard 1/2; JOB_COMPLETION_INDEX=1 rows_of --shard auto/2 2>"$scratch/taken"; } | LC_ALL=C sort)"
+[[ "$(wc -l <<<"$whole")" -gt 2 && "$said" == "$whole" && -n "$(rows_of --shard 2/2)" ]] || {
+  printf 'FAILED: rows of two shards: expected\n%s\nin\n%s\n' "$whole" "$said"
+  failures=$((failures + 1))
+}
+said="$(cat "$scratch/taken")"
+expect "the engine" "explored.sh: shard 2/2, by Kubernetes, JOB_COMPLETION_INDEX=1"
+for shard in 3/2 0/2 1 auto; do
+  code=0
+  said="$(bench/explored.sh "$whorl" --up-to 600 --shard "$shard" 2>&1)" || code=$?
+  ((code == 2)) || said="ended with $code"
+  expect "no shard: $shard" "--shard"
+done
 
 ((failures == 0)) && echo "all as expected"
 exit $((failures > 0))

@@ -3,8 +3,8 @@
 # all of the fields and of the newest one here; and manifests with a mistake, which have to be refused.
 #
 # Usage: kubernetes.sh TREE, in the project's folder. The validator, which brings the schemas, is installed into
-# TREE/kubernetes_validate by pip, as kubernetes_requirements.txt pins it. Exit codes: 0 as it should be; 1 not so;
-# 77 skipped, loudly: it cannot be had here.
+# TREE/kubernetes_validate by pip, which refuses files that have other hashes than kubernetes_requirements.txt says.
+# Exit codes: 0 as it should be; 1 not so; 77 skipped, loudly: it cannot be had here.
 set -euo pipefail
 tree="$(realpath "$1")"
 readonly tree manifest="$PWD/examples/engines/kubernetes.yaml"
@@ -26,8 +26,11 @@ if ! cmp --quiet "$pinned" "$tools/installed.txt"; then
   mkdir -p "$tools"
   log="$tools/log"
   python3 -m venv "$tools/venv" >"$log" 2>&1 || skip "python3 makes no venv (Debian package python3-venv): $(tail -n 1 "$log")"
-  "$tools/venv/bin/pip" --disable-pip-version-check install --no-deps --quiet --timeout 20 --retries 1 \
-    --requirement "$pinned" >"$log" 2>&1 || skip "pip cannot install the validator: $(tail -n 1 "$log")"
+  if ! "$tools/venv/bin/pip" --disable-pip-version-check install --no-deps --require-hashes --quiet --timeout 20 \
+    --retries 1 --requirement "$pinned" >"$log" 2>&1; then
+    grep --quiet 'DO NOT MATCH THE HASHES' "$log" && fail "a file of PyPI is not the pinned one: $(cat "$log")"
+    skip "pip cannot install the validator: $(tail -n 1 "$log")"
+  fi
   cp "$pinned" "$tools/installed.txt"
 fi
 

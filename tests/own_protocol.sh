@@ -19,6 +19,12 @@ fail() {
   exit 1
 }
 
+# What the template is compared with: the same, but that it believes for two leases.
+export BEFORE="$scratch/before"
+cp -r examples/own_protocol "$BEFORE"
+sed -i 's|return config.lease - .*;|return config.lease * 2;|' "$BEFORE/simple_lease.cc"
+cmp --quiet {examples/own_protocol,"$BEFORE"}/simple_lease.cc && fail "the template's other revision is the same"
+
 # The page's commands, which install from build/: that is this tree.
 commands="$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' protocol/ADDING.md)"
 [[ "$commands" == "cmake --install build "* ]] || fail "protocol/ADDING.md shows no installation"
@@ -28,7 +34,10 @@ bash -euxo pipefail -c "${commands/--install build /--install \"$tree\" }" |
 # Silence of a hunter that did not hunt, or of checkers that did not judge, would pass, too.
 for said in '^100% tests passed, 0 tests failed out of 3' '^simple_lease' \
   '^2 scenarios: 2 as expected' 'single_leader_belief (expected)' \
-  '^300 runs: 0 kinds of violations'; do
+  '^300 runs: 0 kinds of violations' \
+  '^first: simple_lease_before, second: simple_lease; 300 worlds' \
+  '^broken by simple_lease_before only: .*single_leader_belief' \
+  '^broken by simple_lease only: nothing'; do
   grep --quiet -e "$said" "$scratch/output" || fail "nothing says: $said"
 done
 

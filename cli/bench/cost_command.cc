@@ -78,25 +78,28 @@ class CostBench {
     return path.empty() ? absl::OkStatus() : file.Open(path);
   }
 
+  // If one output cannot be written, the others get theirs all the same.
   int Tell(const sim::CostReport& report, const std::vector<sim::Tradeoff>& tradeoffs) {
+    absl::Status done;
     if (!request_.out.empty()) {
       PrintCostLines(report, tradeoffs, lines_.stream());
-      if (const absl::Status written = lines_.Commit(); !written.ok()) return End(written);
+      done.Update(lines_.Commit());
     }
     if (!request_.csv.empty()) {
       PrintCostCsv(report, csv_.stream());
-      if (const absl::Status written = csv_.Commit(); !written.ok()) return End(written);
+      done.Update(csv_.Commit());
     }
     if (!request_.html.empty()) {
       page_.stream() << CostPage(report, tradeoffs);
-      if (const absl::Status written = page_.Commit(); !written.ok()) return End(written);
+      done.Update(page_.Commit());
     }
     if (request_.json) {
       PrintCostLines(report, tradeoffs, std::cout);
     } else {
       PrintCost(report, tradeoffs, request_.markdown, std::cout);
     }
-    return End(FlushStdout());
+    done.Update(FlushStdout());
+    return End(done);
   }
 
   const CostRequest& request_;

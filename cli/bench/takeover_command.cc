@@ -57,9 +57,9 @@ class TakeoverOutput {
     return absl::OkStatus();
   }
 
-  // `lines`: the report for programs.
+  // `lines`: the report for programs. If one output cannot be written, the others get theirs all the same.
   int Tell(const TakeoverReport& report, const std::string& lines, std::string_view missing) {
-    if (const absl::Status written = WriteFiles(report, lines); !written.ok()) return End(written);
+    absl::Status done = WriteFiles(report, lines);
     if (request_.json) {
       std::cout << lines;
     } else {
@@ -69,17 +69,20 @@ class TakeoverOutput {
                   << missing << '\n';
       }
     }
-    return End(FlushStdout());
+    done.Update(FlushStdout());
+    return End(done);
   }
 
  private:
+  // The first error, if there is one.
   absl::Status WriteFiles(const TakeoverReport& report, const std::string& lines) {
+    absl::Status done;
     for (Wanted& wanted : files_) {
       if (wanted.path->empty()) continue;
       wanted.file.stream() << (wanted.text == nullptr ? lines : wanted.text(report));
-      if (absl::Status written = wanted.file.Commit(); !written.ok()) return written;
+      done.Update(wanted.file.Commit());
     }
-    return absl::OkStatus();
+    return done;
   }
 
   const TakeoverRequest& request_;

@@ -89,6 +89,7 @@ class ReplayOutput {
   // `part`: the document of a shard; empty: that of the whole is made of what was told.
   int End(const std::vector<BadInput>& bad, const std::string& part, std::string_view missing) {
     Progress::Clear();
+    absl::Status done;
     summary_.bad_inputs = bad.size();
     if (request_.WantsJson()) {
       const std::string text =
@@ -97,15 +98,14 @@ class ReplayOutput {
       if (request_.json) std::cout << text;
       if (!request_.out.empty()) {
         document_.stream() << text;
-        if (const absl::Status written = document_.Commit(); !written.ok()) {
-          return cli::End(written);
-        }
+        done.Update(document_.Commit());
       }
     }
     if (PrintsTable() && summary_.scenarios() > 0) table_.PrintSummary(summary_, missing);
     int code = summary_.failed > 0 ? request_.found_code : kAsExpected;
     if (summary_.bad_inputs > 0) code = kBadInput;
-    return cli::End(FlushStdout(), code);
+    done.Update(FlushStdout());
+    return cli::End(done, code);
   }
 
  private:

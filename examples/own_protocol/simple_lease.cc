@@ -178,7 +178,7 @@ void OnTimer(Context& here, whorl::TimerId timer) {
 void OnAsked(Context& here, const whorl::Asked& asked) {
   const bool leads = here.state.term && !here.state.stopping;
   here.out.emplace_back(
-      whorl::AnswerLocally(asked, {.protocol = "simple_lease",
+      whorl::AnswerLocally(asked, {.protocol = kName,
                                    .id = here.state.id,
                                    .leads = leads,
                                    .token = leads ? here.state.term->token : Timestamp{},

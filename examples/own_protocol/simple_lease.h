@@ -31,6 +31,11 @@
 
 namespace simple_lease {
 
+// The namespace as a text: a revision that is compiled with -Dsimple_lease=simple_lease_before has that name.
+#define SIMPLE_LEASE_TEXT(word) #word
+#define SIMPLE_LEASE_TEXT_OF(word) SIMPLE_LEASE_TEXT(word)
+inline constexpr std::string_view kName = SIMPLE_LEASE_TEXT_OF(simple_lease);
+
 inline constexpr whorl::Duration kLeaseMin = whorl::Seconds(1);
 
 // The numbers of the protocol. The defaults are what ships.

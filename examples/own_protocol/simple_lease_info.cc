@@ -42,7 +42,7 @@ constexpr std::array<whorl::ColumnInfo, 4> kColumns = {{
 
 whorl::ProtocolInfo Info() {
   whorl::ProtocolInfo info;
-  info.name = "simple_lease";
+  info.name = kName;
   info.summary =
       "an example: compare-and-set on a heartbeat that is a lease old by Spanner's clock";
   info.create_table =
@@ -115,7 +115,7 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease * 13 / 10 + whorl::Seconds(1) + round_trip_p999 * 4;
 }
 
-constexpr whorl::sim::Rules kRules = {.protocol = "simple_lease",
+constexpr whorl::sim::Rules kRules = {.protocol = kName,
                                       .key_column = 0,
                                       .token_column = kTokenColumn,
                                       .owner_column = {},

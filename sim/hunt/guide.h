@@ -7,10 +7,11 @@
 // moment in it, and the less often it was left before. Apart from that, the runs are remembered that came
 // closer to a violation than those before.
 // Invariants:
-//   1. The first kPlainRuns runs are those of a hunt without a guide. Of the others, one in four branches
-//      once there is a moment to leave (every second one, in a hunt with waypoints, and half of these leave
-//      runs that came further along them than any other), and two of three of the rest are drawn by priorities
-//      (Style::kPriorities); what is left are the runs of a hunt without a guide, with their numbers.
+//   1. The first PlainRuns() runs are those of a hunt without a guide, so what such a hunt finds soon is found
+//      as soon. Of the others, one in eight branches once there is a moment to leave (every second one, in a
+//      hunt with waypoints, and half of these leave runs that came further along them than any other), and two
+//      of three of the rest are drawn by priorities (Style::kPriorities); what is left are the runs of a hunt
+//      without a guide, with their numbers.
 //   2. What a run is depends on the runs of earlier generations of kGeneration runs alone, so neither
 //      threads nor the order in which runs end change anything.
 //   3. Memory is bounded: kMomentsOfCell moments of each cell, kCellsMax cells, and kNearestMax runs that
@@ -57,16 +58,19 @@ struct Cell {
 
 class Guide {
  public:
-  static constexpr uint64_t kPlainRuns = 64;
   static constexpr uint64_t kGeneration = 64;
   static constexpr size_t kMomentsOfCell = 3;
   static constexpr size_t kCellsMax = 20'000;
   static constexpr size_t kNearestMax = 16;
 
+  static constexpr uint64_t PlainRuns(bool has_waypoints) {
+    return has_waypoints ? kGeneration : 3 * kGeneration;
+  }
   // Whether the `place`-th run of the hunt or of its shard, counted from 0, branches if there is a moment
   // to leave.
-  static bool Branches(uint64_t place, bool has_waypoints) {
-    return place >= kPlainRuns && place % (has_waypoints ? 2 : 4) == (has_waypoints ? 1 : 3);
+  static constexpr bool Branches(uint64_t place, bool has_waypoints) {
+    if (place < PlainRuns(has_waypoints)) return false;
+    return has_waypoints ? place % 2 == 1 : place % 8 == 7;
   }
 
   // Chooses a moment by `bits`, and counts that it is left; nothing if none is known.

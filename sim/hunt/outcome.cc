@@ -27,7 +27,8 @@ bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
 
 // Whether the run, if it is drawn, is drawn by priorities.
 bool IsByPriorities(const HuntOptions& options, uint64_t run) {
-  return options.guided && run >= Guide::kPlainRuns && Bits(options, Purpose::kStyle, run) % 3 != 0;
+  return options.guided && run >= Guide::PlainRuns(!options.reach.empty()) &&
+         Bits(options, Purpose::kStyle, run) % 3 != 0;
 }
 
 }  // namespace

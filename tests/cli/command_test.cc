@@ -318,5 +318,23 @@ TEST_F(CliTest, AnInterruptEndsItWith130AndLeavesNoTemporaryFile) {
   for (const std::string& name : Files(".")) EXPECT_THAT(name, Not(StartsWith("report.json")));
 }
 
+// Workers of large hunts are killed by the thousand: the next one takes what is left of the last, and no file
+// of a command that still writes.
+TEST_F(CliTest, AFileThatAKilledCommandLeftIsUsedAgainAndNoneThatIsWritten) {
+  Write("quiet.json", kQuiet);
+  const std::string begin =
+      "\"$W\" hunt --protocol spindle_v2 --for 90s --jobs 1 --out x.jsonl >hunted & PID=$!\n"
+      "while [ ! -e x.jsonl.whorl-1 ] && kill -0 $PID; do :; done\n";
+  EXPECT_EQ(Shell(begin + "kill -KILL $PID; wait $PID; ls x.jsonl*").out, "x.jsonl.whorl-1\n");
+  ASSERT_EQ(Whorl("replay quiet.json --out x.jsonl").code, 0);
+  EXPECT_EQ(Shell("ls x.jsonl*").out, "x.jsonl\n");
+  // Two at a time: each writes a file of its own.
+  const Ended two = Shell(begin +
+                          "\"$W\" replay quiet.json --out x.jsonl >replayed; ls x.jsonl*\n"
+                          "grep -c whorl-replay x.jsonl; kill -TERM $PID; wait $PID\n"
+                          "ls x.jsonl*; grep -c whorl-replay x.jsonl");
+  EXPECT_EQ(two.out, "x.jsonl\nx.jsonl.whorl-1\n1\nx.jsonl\n0\n") << two.err;
+}
+
 }  // namespace
 }  // namespace whorl::command_test

@@ -143,6 +143,22 @@ TEST(HuntMerge, OfTwoReportsTheOneThatWasShrunkIsTold) {
   }
 }
 
+// A checkpoint says which run was its last, and what its guide remembers, so that its hunt goes on. From a sum
+// nobody goes on: marks of one of its parts would be wrong for the others.
+TEST(HuntMerge, ASumHasNoMarksOfOneOfItsParts) {
+  ReportFile one = Hunted(0, 7);
+  one.report.last = RunMark{.name = {.run = 30}, .hash = 5};
+  one.report.guides["fenced_lease"].cells[1].runs = 2;
+  ReportFile other = Hunted(1, 10);
+  other.report.last = RunMark{.name = {.run = 46}, .hash = 6};
+  for (const auto& files : {std::vector{one, other}, std::vector{other, one}, std::vector{one}}) {
+    const auto sum = SumOf(files);
+    ASSERT_TRUE(sum.ok()) << sum.status();
+    EXPECT_FALSE(sum->last.has_value());
+    EXPECT_TRUE(sum->guides.empty());
+  }
+}
+
 // What is cut off may lack a finding that an earlier, shorter report has.
 TEST(HuntMerge, AReportThatIsCutOffStandsInForNoOther) {
   ReportFile cut = Hunted(0, 10);

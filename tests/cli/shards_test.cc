@@ -168,6 +168,26 @@ TEST_F(CliTakeoverShardsTest, ShardsInAnyOrderAndTwiceAreTheWhole) {
   EXPECT_THAT(ReadText(folder_ / "1.part"), Not(HasSubstr("\"covered\":[[1,0]]")));
 }
 
+// A disk that is full in the middle: what does not fit is told, and the rest is there.
+TEST_F(CliTakeoverShardsTest, OnAFullDiskTheTableIsPrintedAndNothingIsHalfWritten) {
+  const Ended whole = Whorl(std::string(kCases) + "--csv whole.csv");
+  ASSERT_GT(fs::file_size(folder_ / "whole.csv"), 512u);
+  const Ended full = Shell("{ (trap '' XFSZ; ulimit -f 1; \"$W\" " + std::string(kCases) +
+                           "--csv some.csv --out some.jsonl); echo $? >code; } | cat");
+  EXPECT_EQ(ReadText(folder_ / "code"), "3\n");
+  EXPECT_EQ(full.out, whole.out);
+  EXPECT_THAT(full.err, HasSubstr("some.jsonl: cannot be written: "));
+  EXPECT_THAT(Files("."), Not(testing::Contains(HasSubstr("some."))));
+  // And so with a replay, of which this one's summary is last.
+  Write("quiet.json", kQuiet);
+  const std::string replay = "replay quiet.json --repeat 40 --out some.json";
+  const Ended replayed =
+      Shell("{ (trap '' XFSZ; ulimit -f 1; \"$W\" " + replay + "); echo $? >code; } | cat");
+  EXPECT_EQ(ReadText(folder_ / "code"), "3\n");
+  EXPECT_THAT(replayed.out, HasSubstr("1 scenario: 1 as expected"));
+  EXPECT_THAT(replayed.err, HasSubstr("some.json: cannot be written: "));
+}
+
 TEST_F(CliTakeoverShardsTest, AMissingShardIsSaid) {
   for (const int shard : {1, 2, 3}) Make(shard);
   EXPECT_THAT(Whorl("bench takeover --merge 2.part 3.part").out,

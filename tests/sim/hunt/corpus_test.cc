@@ -176,7 +176,7 @@ TEST(Corpus, AGuidedHuntBranchesFromItsEntries) {
   ASSERT_TRUE(RunEntries(options, 1, true, tallies, learnt).ok());
   int from_entries = 0;
   ASSERT_TRUE(RunHunt(
-                  options, 0, 192, 1,
+                  options, 0, 448, 1,
                   [&](uint64_t, const RunDigest& last, const HuntTallies&) {
                     if (last.name.entry.empty()) return BatchStep::kGoOn;
                     ++from_entries;

@@ -119,6 +119,7 @@ TEST(GuidedHunt, IsTheSameOnAnyNumberOfThreads) {
 TEST(GuidedHunt, IsAMixtureOfPlainRunsOrderedOnesAndBranches) {
   const auto guided = DigestsOf(Guided("fenced_lease", 3), kRuns);
   const auto plain = DigestsOf(HuntOf("fenced_lease", 3), kRuns);
+  constexpr uint64_t kPlain = Guide::PlainRuns(false);
   uint64_t branches = 0;
   uint64_t same = 0;
   for (size_t i = 0; i < kRuns; ++i) {
@@ -128,14 +129,14 @@ TEST(GuidedHunt, IsAMixtureOfPlainRunsOrderedOnesAndBranches) {
     } else if (guided[i] == plain[i]) {
       ++same;
     } else {
-      EXPECT_GE(i, Guide::kPlainRuns);
+      EXPECT_GE(i, kPlain);
     }
   }
-  EXPECT_EQ(branches, (kRuns - Guide::kPlainRuns) / 4);
-  const uint64_t drawn = kRuns - Guide::kPlainRuns - branches;
+  EXPECT_EQ(branches, (kRuns - kPlain) / 8);
+  const uint64_t drawn = kRuns - kPlain - branches;
   // A third.
-  EXPECT_GT(same - Guide::kPlainRuns, drawn * 25 / 100);
-  EXPECT_LT(same - Guide::kPlainRuns, drawn * 42 / 100);
+  EXPECT_GT(same - kPlain, drawn * 25 / 100);
+  EXPECT_LT(same - kPlain, drawn * 42 / 100);
 }
 
 // By priorities, whoever is slower stays slower for a while: messages of two nodes keep their order.
