@@ -161,6 +161,9 @@ struct ProtocolInfo {
   bool takes_one_lock = false;        // its table has room for one lock only
   // It makes names or numbers of instants, such as a hash: what it does depends on what time it is.
   bool depends_on_absolute_time = false;
+  // It tells two ids, or names of processes or nodes, apart by which is the lesser: processes are not equal
+  // although they are alike.
+  bool compares_ids = false;
   bool ignores_wall_clock = false;  // it reads LocalTime::monotonic alone
   // It announces its releases (AnnounceRelease), and reads the row when it hears of one.
   bool announces_releases = false;
