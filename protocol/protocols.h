@@ -164,6 +164,9 @@ struct ProtocolInfo {
   bool depends_on_absolute_time = false;
   // All INT64 columns that its statements return are ages in milliseconds (TIMESTAMP_DIFF).
   bool reads_ages = false;
+  // It tells two ids, or names of processes or nodes, apart by which is the lesser: processes are not equal
+  // although they are alike.
+  bool compares_ids = false;
   bool ignores_wall_clock = false;  // it reads LocalTime::monotonic alone
   // It announces its releases (AnnounceRelease), and reads the row when it hears of one.
   bool announces_releases = false;

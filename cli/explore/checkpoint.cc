@@ -61,9 +61,9 @@ absl::Status CheckpointFile::CheckSettings(const explore::Settings& read) const 
 bool CheckpointFile::IsDue() const { return is_open() && Clock::now() >= due_; }
 
 void CheckpointFile::Write(const explore::SearchRecord& record,
-                           const explore::WaitingLinks& waiting) {
+                           const explore::WaitingLinks& waiting, const explore::BadGraph& bad) {
   const Clock::time_point started = Clock::now();
-  absl::Status written = WriteNow(record, waiting);
+  absl::Status written = WriteNow(record, waiting, bad);
   const Clock::time_point ended = Clock::now();
   due_ = ended + std::max<Clock::duration>(kEvery, kShare * (ended - started));
   is_written_ = is_written_ || written.ok();
@@ -72,10 +72,11 @@ void CheckpointFile::Write(const explore::SearchRecord& record,
 }
 
 absl::Status CheckpointFile::WriteNow(const explore::SearchRecord& record,
-                                      const explore::WaitingLinks& waiting) const {
+                                      const explore::WaitingLinks& waiting,
+                                      const explore::BadGraph& bad) const {
   OutputFile file;
   if (absl::Status opened = file.Open(path_); !opened.ok()) return opened;
-  explore::WriteCheckpoint(settings_, record, waiting, file.stream());
+  explore::WriteCheckpoint(settings_, record, waiting, bad, file.stream());
   return file.Commit();
 }
 

@@ -31,8 +31,9 @@ class CheckpointFile {
 
   // Whether it is time to write: at once, and then now and then.
   bool IsDue() const;
-  // A failure is told at once, and stays until a later write succeeds.
-  void Write(const explore::SearchRecord& record, const explore::WaitingLinks& waiting);
+  // `bad`: empty, but of a search for no_wedge. A failure is told at once, and stays until a later write succeeds.
+  void Write(const explore::SearchRecord& record, const explore::WaitingLinks& waiting,
+             const explore::BadGraph& bad);
 
   bool is_open() const { return !path_.empty(); }
   bool is_written() const { return is_written_; }
@@ -45,8 +46,8 @@ class CheckpointFile {
 
   absl::Status Read();
   absl::Status CheckSettings(const explore::Settings& read) const;
-  absl::Status WriteNow(const explore::SearchRecord& record,
-                        const explore::WaitingLinks& waiting) const;
+  absl::Status WriteNow(const explore::SearchRecord& record, const explore::WaitingLinks& waiting,
+                        const explore::BadGraph& bad) const;
 
   std::string path_;
   FileLock lock_;

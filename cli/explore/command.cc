@@ -180,7 +180,7 @@ class Explorer {
     if (checkpoint_.is_open()) {
       options.save = [this](const explore::SearchRecord& record,
                             const explore::WaitingLinks& waiting) {
-        checkpoint_.Write(record, waiting);
+        checkpoint_.Write(record, waiting, {});
       };
     }
     std::optional<explore::Checkpoint> from = checkpoint_.Take();
@@ -195,7 +195,7 @@ class Explorer {
     }
     absl::StatusOr<Result> result;
     try {
-      result = JudgesWedges() ? SearchForWedge(options)
+      result = JudgesWedges() ? SearchForWedge(options, std::move(from))
                               : sim::ExploreLocks(
                                     model_, options, std::move(from),
                                     request_.plain ? sim::Steps::kTaken : sim::Steps::kRemembered);
@@ -215,25 +215,25 @@ class Explorer {
     return result;
   }
 
-  // The first lock for which there is one. The way to the loop is the violation.
-  Result SearchForWedge(const explore::SearchOptions& options) {
-    Result result;
-    for (uint16_t lock = 0; lock < model_.scenario().locks.size(); ++lock) {
-      auto found = sim::FindWedge(model_, lock, options);
-      result = std::move(found.search);
-      if (found.lasso) {
-        constexpr auto kProperty = static_cast<int>(Invariant::kNoWedge);
-        loop_steps_ = found.lasso->loop.size();
-        result.violating[kProperty] = found.bad_states;
-        result.violations.push_back({.property = kProperty,
-                                     .kind = 0,
-                                     .faults = found.lasso->faults,
-                                     .path = std::move(found.lasso->stem)});
-        break;
-      }
-      if (result.ending != explore::Ending::kComplete) break;
+  // The way to the loop is the violation.
+  Result SearchForWedge(const explore::SearchOptions& options,
+                        std::optional<explore::Checkpoint> from) {
+    explore::SaveLasso save;
+    if (checkpoint_.is_open()) {
+      save = [this](const explore::SearchRecord& record, const explore::WaitingLinks& waiting,
+                    const explore::BadGraph& bad) { checkpoint_.Write(record, waiting, bad); };
     }
-    return result;
+    auto found = sim::FindWedge(model_, options, std::move(save), std::move(from));
+    if (found.lasso) {
+      constexpr auto kProperty = static_cast<int>(Invariant::kNoWedge);
+      loop_steps_ = found.lasso->loop.size();
+      found.search.violating[kProperty] = found.bad_states;
+      found.search.violations.push_back({.property = kProperty,
+                                         .kind = 0,
+                                         .faults = found.lasso->faults,
+                                         .path = std::move(found.lasso->stem)});
+    }
+    return std::move(found.search);
   }
 
   std::vector<ExploreFinding> FindingsOf(const Result& result) const {

@@ -166,11 +166,6 @@ std::vector<std::string> Complete(ExploreRequest& request) {
     if (bounds.horizon) {
       errors.emplace_back("--invariant no_wedge is about runs that never end; leave --horizon out");
     }
-    if (!request.checkpoint.empty()) {
-      errors.emplace_back(
-          "--checkpoint: the file has no room for the graph of a search for no_wedge; leave it "
-          "out");
-    }
     if (request.all) {
       errors.emplace_back(
           "--all: a search for no_wedge shows the shortest way there; leave it out");

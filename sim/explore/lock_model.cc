@@ -163,16 +163,6 @@ std::vector<Scenario> WithEachRate(const Scenario& scenario, int64_t fast_ppm) {
   return all;
 }
 
-// Whether Spanner may read a clock at this move.
-bool IsAtSpanner(const Move& move, const Scenario& scenario) {
-  if (move.kind == MoveKind::kFault) return TargetOf(scenario.faults[move.fault].what) != nullptr;
-  const PendingEvent& event = move.event.event;
-  return move.kind == MoveKind::kEvent && (std::holds_alternative<CallArrives>(event) ||
-                                           std::holds_alternative<CommitBecomesVisible>(event) ||
-                                           std::holds_alternative<SpannerLooksAgain>(event) ||
-                                           std::holds_alternative<OperatorActs>(event));
-}
-
 // Whether a commit timestamp was picked since `out` was cleared.
 bool PicksCommitTimestamp(const Outbox& out) {
   return std::ranges::any_of(out.database_effects, [](const model::DatabaseEffect& effect) {
@@ -216,7 +206,7 @@ LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker
   scenario.branches.clear();
   WriteMenu(scenario, bounds);
   memory_ = MemoryOf(scenario, bounds);
-  if (bounds.symmetry) symmetry_ = Symmetry::Of(scenario, bounds);
+  if (bounds.symmetry) symmetry_ = Symmetry::Of(scenario, bounds, *FindProtocol(scenario.protocol));
   for (const Scenario& each : WithEachRate(scenario, bounds.clocks.rate_ppm)) {
     setups_.push_back(MakeSetup(each, make_config));
   }
@@ -252,7 +242,9 @@ void LockModel::ListMoves(const State& state, std::vector<std::pair<Move, int>>&
   std::vector<std::pair<Move, int>> listed;
   Lister(*state, bounds_, listed).List();
   for (auto& [move, faults] : listed) {
-    if (IsAtSpanner(move, scenario())) {
+    const bool at_spanner = (move.kind == MoveKind::kFault && IsAtSpanner(move.fault)) ||
+                            (move.kind == MoveKind::kEvent && IsAtSpanner(move.event.event));
+    if (at_spanner) {
       AddWithEachError(state, move, faults, moves);
     } else {
       moves.emplace_back(std::move(move), faults);
@@ -263,33 +255,38 @@ void LockModel::ListMoves(const State& state, std::vector<std::pair<Move, int>>&
 // One move for each way in which Spanner's clocks can be off at it, as far as that makes a difference.
 void LockModel::AddWithEachError(const State& state, const Move& move, int faults,
                                  std::vector<std::pair<Move, int>>& moves) const {
-  const Duration epsilon = bounds_.clocks.truetime;
-  const Duration most = bounds_.clocks.current_timestamp;
   const bool looks = std::holds_alternative<SpannerLooksAgain>(move.event.event);
-  const Duration usual = looks ? epsilon : -epsilon;
-  Outbox& out = ScratchOutbox();
   State to;
-  std::vector<explore::Key128> known;
-  bool picks = false;
-  const auto add = [&](Duration truetime, Duration current_timestamp) {
-    Move variant = move;
-    variant.clocks = {.truetime = truetime, .current_timestamp = current_timestamp};
-    out.database_effects.clear();
-    Take(state, variant, to);
-    if (known.empty()) picks = PicksCommitTimestamp(out);
-    const explore::Key128 key = Fingerprint(to);
-    if (PicksCommitTimestamp(out) != picks || std::ranges::count(known, key) > 0) return;
-    known.push_back(key);
-    moves.emplace_back(std::move(variant), faults);
+  Move variant = move;
+  const auto attempt = [&](uint8_t clocks) {
+    to = state;
+    variant.clocks = ErrorsOf(clocks, looks);
+    const Stepped stepped = Step(*to, variant);
+    return std::pair(Fingerprint(to), stepped.picks_commit_timestamp);
   };
-  add(usual, {});
-  for (const Duration truetime : {usual, Duration{}, -usual}) {
-    if (truetime != usual && !picks) break;
-    for (const Duration current_timestamp : {Duration{}, -most, most}) {
-      if (truetime == usual && current_timestamp == Duration{}) continue;
-      add(truetime, current_timestamp);
-    }
-  }
+  ForEachError(attempt, [&](uint8_t) { moves.emplace_back(variant, faults); });
+}
+
+bool LockModel::IsAtSpanner(const PendingEvent& event) {
+  return std::holds_alternative<CallArrives>(event) ||
+         std::holds_alternative<CommitBecomesVisible>(event) ||
+         std::holds_alternative<SpannerLooksAgain>(event) ||
+         std::holds_alternative<OperatorActs>(event);
+}
+
+bool LockModel::IsAtSpanner(uint32_t fault) const {
+  return TargetOf(scenario().faults[fault].what) != nullptr;
+}
+
+ClockErrors LockModel::ErrorsOf(uint8_t clocks, bool looks) const {
+  if (clocks == 0) return {};
+  const uint8_t error = clocks - 1;
+  const Duration usual = looks ? bounds_.clocks.truetime : -bounds_.clocks.truetime;
+  const Duration most = bounds_.clocks.current_timestamp;
+  const Duration of_truetime[] = {usual, Duration{}, -usual};
+  const Duration of_current_timestamp[] = {Duration{}, -most, most};
+  return {.truetime = of_truetime[error / kErrorsOfCurrentTimestamp],
+          .current_timestamp = of_current_timestamp[error % kErrorsOfCurrentTimestamp]};
 }
 
 bool LockModel::Take(const State& from, const Move& move, State& to) const {
@@ -298,9 +295,10 @@ bool LockModel::Take(const State& from, const Move& move, State& to) const {
   return true;
 }
 
-bool LockModel::Step(Situation& state, const Move& move) const {
+LockModel::Stepped LockModel::Step(Situation& state, const Move& move) const {
   Outbox& out = ScratchOutbox();
   out.observed.clear();
+  out.database_effects.clear();
   FixedChance chance(move.clocks);
   switch (move.kind) {
     case MoveKind::kAdvance:
@@ -321,7 +319,8 @@ bool LockModel::Step(Situation& state, const Move& move) const {
   if (database.transactions.size() + database.finished.size() > kMany) {
     DropWhatCannotMatter(state.world);
   }
-  return std::ranges::any_of(out.observed, Checkers::Concerns);
+  return {.concerns_judges = std::ranges::any_of(out.observed, Checkers::Concerns),
+          .picks_commit_timestamp = bounds_.clocks.AreOfSpanner() && PicksCommitTimestamp(out)};
 }
 
 uint64_t LockModel::Kind(const State& state, int property) const {

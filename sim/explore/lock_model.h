@@ -27,6 +27,7 @@
 // remember. No state shows that no_wedge is violated: wedge.h looks for a loop of states that does.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -105,8 +106,12 @@ class LockModel {
     for (const auto& [move, faults] : std::vector(moves)) visit(move, faults);
   }
   bool Take(const State& from, const Move& move, State& to) const;
-  // Takes it in place. Whether anything was observed that concerns judges.
-  bool Step(Situation& state, const Move& move) const;
+  struct Stepped {
+    bool concerns_judges = false;         // anything was observed that does
+    bool picks_commit_timestamp = false;  // told if Spanner's clocks may be off
+  };
+  // Takes it in place.
+  Stepped Step(Situation& state, const Move& move) const;
   explore::Key128 Fingerprint(const State& state) const { return FormOf(*state, memory_); }
   // The same, had the model that memory.
   explore::Key128 FormOf(const Situation& state, Duration memory) const;
@@ -141,6 +146,17 @@ class LockModel {
   // How long ago something has to be to be long ago.
   Duration memory() const { return memory_; }
 
+  // Whether Spanner may read a clock at an event, or when a fault of the menu strikes.
+  static bool IsAtSpanner(const PendingEvent& event);
+  bool IsAtSpanner(uint32_t fault) const;
+  // The ways in which Spanner's clocks can be off at a move, by number. 0: nothing is said of them. `looks`: they
+  // are read by SpannerLooksAgain.
+  ClockErrors ErrorsOf(uint8_t clocks, bool looks) const;
+  // Calls attempt(clocks) for each of these ways, which takes the move and returns the key of its state and
+  // whether a commit timestamp was picked, and visit(clocks) after each that makes a difference.
+  template <typename Attempt, typename Visit>
+  void ForEachError(const Attempt& attempt, const Visit& visit) const;
+
   const ExploreBounds& bounds() const { return bounds_; }
   // Null: each state stands for itself.
   const Symmetry* symmetry() const { return symmetry_ ? &*symmetry_ : nullptr; }
@@ -150,6 +166,10 @@ class LockModel {
   void ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const;
   void AddWithEachError(const State& state, const Move& move, int faults,
                         std::vector<std::pair<Move, int>>& moves) const;
+
+  // The clock of CURRENT_TIMESTAMP is exact, behind or ahead, at each place in TrueTime's interval.
+  static constexpr uint8_t kErrorsOfCurrentTimestamp = 3;
+  static constexpr uint8_t kErrors = 3 * kErrorsOfCurrentTimestamp;
 
   ExploreBounds bounds_;
   ConfigMaker make_config_;
@@ -161,5 +181,23 @@ class LockModel {
   // One for each initial state, which differ in the rates of clocks. In the first, all are exact.
   std::vector<std::shared_ptr<const WorldSetup>> setups_;
 };
+
+template <typename Attempt, typename Visit>
+void LockModel::ForEachError(const Attempt& attempt, const Visit& visit) const {
+  std::vector<explore::Key128> known;
+  bool picks = false;
+  for (uint8_t error = 0; error < kErrors; ++error) {
+    const bool is_usual = error < kErrorsOfCurrentTimestamp;
+    if (!is_usual && (!picks || bounds_.clocks.truetime == Duration{})) break;
+    const bool reads_exactly = error % kErrorsOfCurrentTimestamp == 0;
+    if (!reads_exactly && bounds_.clocks.current_timestamp == Duration{}) continue;
+    const auto clocks = static_cast<uint8_t>(error + 1);
+    const auto [key, picked] = attempt(clocks);
+    if (known.empty()) picks = picked;
+    if (picked != picks || std::ranges::count(known, key) > 0) continue;
+    known.push_back(key);
+    visit(clocks);
+  }
+}
 
 }  // namespace whorl::sim

@@ -70,6 +70,12 @@ class PartMoveLister {
     }
   }
 
+  // As LockModel's.
+  Duration LatenessOf(const PartEvent& event) const {
+    const bool is_commit = std::holds_alternative<CommitBecomesVisible>(event.choice.event);
+    return is_commit ? bounds_.clocks.truetime * 2 : Duration{};
+  }
+
   void ListEvent(uint8_t place, uint8_t index, const PartEvent& event, Instant due) {
     if (event.waits_for_pause && IsPaused(event.choice.node)) return;
     const Instant now = state_.now;
@@ -82,7 +88,8 @@ class PartMoveLister {
     if (ends && !is_due) StopAtGrid();
     if (!is_due) return StopAt(BeginOfInstant(due));
     const bool may_wait =
-        MayBeLate(event.choice.event) && now + kSameInstant <= due + bounds_.grid * bounds_.delay;
+        MayBeLate(event.choice.event) &&
+        now + kSameInstant <= due + LatenessOf(event) + bounds_.grid * bounds_.delay;
     if (may_wait) {
       StopAtGrid();
     } else {
@@ -172,6 +179,14 @@ struct WithoutNames {
 
 PendingEvent Unnamed(const PendingEvent& event) { return std::visit(WithoutNames(), event); }
 
+// REQUIRES: it is an event of a part.
+const PendingEvent& EventOf(const Shape& shape, const PartMove& part_move) {
+  return shape.events[part_move.event].choice.event;
+}
+const PendingEvent& EventOf(const RememberedState& state, const PartMove& part_move) {
+  return EventOf(*state.parts[part_move.part]->shape, part_move);
+}
+
 }  // namespace
 
 // --- the model -----------------------------------------------------------------------------------
@@ -207,10 +222,33 @@ std::vector<RememberedState> RememberingModel::Initial() {
   return states;
 }
 
-void RememberingModel::ListMoves(const State& state,
-                                 std::vector<std::pair<PartMove, int>>& moves) const {
+void RememberingModel::ListMoves(const State& state, std::vector<std::pair<PartMove, int>>& moves) {
   moves.clear();
   PartMoveLister(state, model_.bounds(), moves).List();
+  if (!model_.bounds().clocks.AreOfSpanner()) return;
+  const std::vector<std::pair<PartMove, int>> listed = std::exchange(moves, {});
+  for (const auto& [part_move, faults] : listed) {
+    const bool at_spanner =
+        (part_move.kind == MoveKind::kFault && model_.IsAtSpanner(part_move.fault)) ||
+        (part_move.kind == MoveKind::kEvent && LockModel::IsAtSpanner(EventOf(state, part_move)));
+    if (at_spanner) {
+      AddWithEachError(state, part_move, faults, moves);
+    } else {
+      moves.emplace_back(part_move, faults);
+    }
+  }
+}
+
+void RememberingModel::AddWithEachError(const State& state, const PartMove& part_move, int faults,
+                                        std::vector<std::pair<PartMove, int>>& moves) {
+  State to;
+  PartMove variant = part_move;
+  const auto attempt = [&](uint8_t clocks) {
+    variant.clocks = clocks;
+    Take(state, variant, to);
+    return std::pair(to.key, to.picks_commit_timestamp);
+  };
+  model_.ForEachError(attempt, [&](uint8_t) { moves.emplace_back(variant, faults); });
 }
 
 bool RememberingModel::Take(const State& from, const PartMove& part_move, State& to) {
@@ -222,7 +260,8 @@ bool RememberingModel::Take(const State& from, const PartMove& part_move, State&
   if (checks_ || known_steps_ % kKnownToChecked == 0) {
     State again;
     TakeInWorld(from, part_move, again);
-    if (again.key != to.key || again.violated != to.violated || !(again.shown == to.shown)) {
+    if (again.key != to.key || again.violated != to.violated || !(again.shown == to.shown) ||
+        again.picks_commit_timestamp != to.picks_commit_timestamp) {
       throw std::logic_error(
           "a remembered step differs from the same step taken in a world: the protocol may use an "
           "instant as a number of its own (ProtocolInfo::depends_on_absolute_time); --plain "
@@ -240,6 +279,7 @@ bool RememberingModel::TakeKnown(const State& from, const PartMove& part_move, S
     to.now = part_move.at;
     to.violated = 0;
     to.shown.clear();
+    to.picks_commit_timestamp = false;
   } else {
     StepMemory::Judgement judgement;
     if (from.parts.size() > kMostParts) return false;
@@ -247,6 +287,7 @@ bool RememberingModel::TakeKnown(const State& from, const PartMove& part_move, S
     table_.Restore(to.parts, judgement.concerns_gates);
     to.violated = judgement.violated;
     to.shown = std::move(judgement.shown);
+    to.picks_commit_timestamp = judgement.picks_commit_timestamp;
   }
   to.left = from.left;
   if (part_move.kind == MoveKind::kFault)
@@ -260,12 +301,13 @@ void RememberingModel::TakeInWorld(const State& from, const PartMove& part_move,
   MakeWorld(from);
   SetStep(from, part_move, to);
   after_ = *made_;
-  const bool concerns_judges = model_.Step(*after_, MoveIn(*made_, part_move, to.shape));
+  const LockModel::Stepped stepped = model_.Step(*after_, MoveIn(*made_, part_move, to.shape));
   SetOutside(*after_, to);
+  to.picks_commit_timestamp = stepped.picks_commit_timestamp;
   shapes_.TakeApart(*after_, parts_after_);
   if (part_move.kind != MoveKind::kAdvance && from.parts.size() <= kMostParts) {
     steps_.Record({.now = from.now, .world = parts_of_made_, .sets = SetsOf(from)}, part_move,
-                  parts_after_, concerns_judges, {.violated = to.violated, .shown = to.shown});
+                  parts_after_, stepped, {.violated = to.violated, .shown = to.shown});
   }
   table_.FromWorld(to.now, parts_after_, to.parts);
   Settle(to);
@@ -329,6 +371,9 @@ Move RememberingModel::MoveIn(const Situation& situation, const PartMove& part_m
                .event = {},
                .fault = part_move.fault,
                .call = {}};
+  const bool looks = part_move.kind == MoveKind::kEvent &&
+                     std::holds_alternative<SpannerLooksAgain>(EventOf(*shape, part_move));
+  move.clocks = model_.ErrorsOf(part_move.clocks, looks);
   if (part_move.kind == MoveKind::kAdvance || shape == nullptr) return move;
   const WorldState& world = situation.world.state();
   const auto at_place = [&]() -> const ShapeTable::Part& {
@@ -401,8 +446,7 @@ size_t RememberingModel::BytesOf(const State& state) const {
 // --- searches ------------------------------------------------------------------------------------
 
 bool CanRemember(const LockModel& model) {
-  const ClockBounds& clocks = model.bounds().clocks;
-  if (clocks.AreOfSpanner() || clocks.rate_ppm > 0) return false;
+  if (model.bounds().clocks.rate_ppm > 0) return false;
   const Scenario& scenario = model.scenario();
   const bool ships = scenario.constants == Constants::kShipped;
   if (ships && FindProtocol(scenario.protocol)->depends_on_absolute_time) return false;

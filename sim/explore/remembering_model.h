@@ -41,8 +41,9 @@ struct Lineage {
 struct RememberedState {
   Instant now;
   FaultBudget left;
-  uint32_t violated = 0;       // by the last step, as bits by Invariant
-  std::vector<ShownBy> shown;  // if kinds are told apart: by the last step
+  uint32_t violated = 0;                // by the last step, as bits by Invariant
+  std::vector<ShownBy> shown;           // if kinds are told apart: by the last step
+  bool picks_commit_timestamp = false;  // the last step did
   NormalParts parts;
   explore::Key128 key;
   // Most states are found again, and most of the others are never asked for it, so it is made late.
@@ -91,7 +92,9 @@ class RememberingModel {
   // Copies of worlds that are kept take more time than the steps from one to the next.
   static constexpr uint32_t kStepsWithoutWorld = 8;
 
-  void ListMoves(const State& state, std::vector<std::pair<PartMove, int>>& moves) const;
+  void ListMoves(const State& state, std::vector<std::pair<PartMove, int>>& moves);
+  void AddWithEachError(const State& state, const PartMove& part_move, int faults,
+                        std::vector<std::pair<PartMove, int>>& moves);
   bool TakeKnown(const State& from, const PartMove& part_move, State& to);
   void TakeInWorld(const State& from, const PartMove& part_move, State& to);
   void SetOutside(const Situation& situation, State& state) const;
@@ -122,8 +125,9 @@ class RememberingModel {
   ShapeTable::Parts parts_after_;
 };
 
-// Whether steps of the model's worlds can be remembered: no clock is off by choice, clocks of processes run
-// at the rate of true time, and the protocol does not depend on absolute time (ProtocolInfo).
+// Whether steps of the model's worlds can be remembered: clocks of processes run at the rate of true time, or
+// what they show would have a fraction of a nanosecond that no part tells, and the protocol does not depend on
+// absolute time (ProtocolInfo).
 bool CanRemember(const LockModel& model);
 
 enum class Steps : uint8_t {

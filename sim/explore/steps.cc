@@ -98,7 +98,8 @@ bool OnlyIsDue(const Shape& shape) {
 
 explore::Key128 KeyOfStep(Instant now, const NormalParts& parts, const PartMove& part_move,
                           const PartPlaces& inputs) {
-  explore::Key128 key = explore::KeyOf(static_cast<uint64_t>(part_move.kind) << 40 |
+  explore::Key128 key = explore::KeyOf(uint64_t{part_move.clocks} << 48 |
+                                           static_cast<uint64_t>(part_move.kind) << 40 |
                                            uint64_t{part_move.event} << 32 | part_move.fault,
                                        inputs.size());
   // Spanner's timestamps are whole microseconds.
@@ -246,6 +247,7 @@ StepMemory::Applied StepMemory::ApplyFrom(const PartSets& sets, const Place& pla
     if ((step.gone >> i & 1U) != 0) gone |= uint64_t{1} << place.inputs[i];
   }
   judgement = {};
+  judgement.picks_commit_timestamp = step.picks_commit_timestamp;
   to.clear();
   for (size_t i = 0; i < from.size(); ++i) {
     if ((gone >> i & 1U) == 0) {
@@ -430,15 +432,15 @@ StepMemory::Difference StepMemory::DifferenceOf(const Parts& from, const Parts& 
 }
 
 void StepMemory::Record(const InWorld& from, const PartMove& part_move, const Parts& to,
-                        bool concerns_judges, const Judgement& judgement) {
+                        const LockModel::Stepped& stepped, const Judgement& judgement) {
   Place place = PlaceOf(from.now, from.sets, part_move, false);
   const Difference difference = DifferenceOf(from.world, to);
   if (ForgetsPinned(from.world, difference.gone, place.reads)) {
     if (steps_.Find(place.key) == nullptr) steps_.Insert(place.key, {.is_wide = true});
     place = PlaceOf(from.now, from.sets, part_move, true);
   }
-  RecordStep(from, place, to, difference, concerns_judges);
-  if (!concerns_judges || from.sets.parts().back()->is_ambiguous) return;
+  RecordStep(from, place, to, difference, stepped);
+  if (!stepped.concerns_judges || from.sets.parts().back()->is_ambiguous) return;
   const explore::Key128 key = Extend(place.key, from.sets.key_of_judges());
   if (judgements_.Find(key) != nullptr) return;
   std::vector<const Part*> judges;
@@ -460,9 +462,10 @@ void StepMemory::Record(const InWorld& from, const PartMove& part_move, const Pa
 }
 
 void StepMemory::RecordStep(const InWorld& from, const Place& place, const Parts& to,
-                            const Difference& difference, bool concerns_judges) {
+                            const Difference& difference, const LockModel::Stepped& stepped) {
   if (steps_.Find(place.key) != nullptr) return;
-  Step step = {.concerns_judges = concerns_judges};
+  Step step = {.concerns_judges = stepped.concerns_judges,
+               .picks_commit_timestamp = stepped.picks_commit_timestamp};
   for (size_t i = 0; i < from.world.all.size(); ++i) {
     if ((difference.gone >> i & 1U) == 0) continue;
     const Shape& shape = *from.world.all[i].shape;

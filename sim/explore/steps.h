@@ -32,6 +32,7 @@ struct PartMove {
   MoveKind kind = MoveKind::kAdvance;
   uint8_t part = kNoPart;  // whose event it is, or the call that a fault strikes
   uint8_t event = 0;       // kEvent: which of the part's
+  uint8_t clocks = 0;      // how Spanner's clocks are off (LockModel::ErrorsOf)
   uint32_t fault = 0;      // kFault: an index into the menu
   Instant at;
   friend bool operator==(const PartMove&, const PartMove&) = default;
@@ -98,6 +99,7 @@ class StepMemory {
     uint32_t violated = 0;
     std::vector<ShownBy> shown;
     bool concerns_gates = false;  // a part that does is gone or new
+    bool picks_commit_timestamp = false;
   };
   // A state's world, taken apart, and the state's parts, in the same order.
   struct InWorld {
@@ -110,10 +112,10 @@ class StepMemory {
   // known; steps of states with more parts than kMostParts never are.
   bool Apply(Instant now, const PartSets& from, const PartMove& part_move, NormalParts& to,
              Judgement& judgement) const;
-  // Remembers what the step did, if that can be told from what it read. `concerns_judges`: LockModel::Step.
+  // Remembers what the step did, if that can be told from what it read.
   // `to`: taken from a world. Throws UndeclaredWrite.
   void Record(const InWorld& from, const PartMove& part_move, const ShapeTable::Parts& to,
-              bool concerns_judges, const Judgement& judgement);
+              const LockModel::Stepped& stepped, const Judgement& judgement);
 
   size_t bytes() const { return bytes_; }  // roughly
 
@@ -126,6 +128,7 @@ class StepMemory {
     bool is_known = true;  // otherwise its effect cannot be told from what it read
     // Its effect depends on the database, too: versions of rows are forgotten with a transaction.
     bool is_wide = false;
+    bool picks_commit_timestamp = false;
   };
   struct Verdict {
     std::vector<const NormalPart*> judges;  // their parts afterwards
@@ -150,7 +153,7 @@ class StepMemory {
   // Takes away transactions to which nobody refers any more. False if one of them pinned versions.
   static bool DropForgotten(NormalParts& parts);
   void RecordStep(const InWorld& from, const Place& place, const ShapeTable::Parts& to,
-                  const Difference& difference, bool concerns_judges);
+                  const Difference& difference, const LockModel::Stepped& stepped);
 
   static Difference DifferenceOf(const ShapeTable::Parts& from, const ShapeTable::Parts& to);
 

@@ -75,9 +75,11 @@ bool NamesStandApart(const Scenario& scenario) {
 
 }  // namespace
 
-std::optional<Symmetry> Symmetry::Of(const Scenario& scenario, const ExploreBounds& bounds) {
+std::optional<Symmetry> Symmetry::Of(const Scenario& scenario, const ExploreBounds& bounds,
+                                     const ProtocolInfo& protocol) {
   const size_t count = scenario.nodes.size();
   if (count < 2 || count > kMostNodes) return std::nullopt;
+  if (protocol.compares_ids) return std::nullopt;
   if (!AreEqual(scenario) || !StrikesAnybody(bounds.menu) || !NamesStandApart(scenario)) {
     return std::nullopt;
   }

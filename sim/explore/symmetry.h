@@ -5,7 +5,8 @@
 // they are put in the order of what each is by itself (its signature), and of those that are the same by
 // themselves, each order.
 // REQUIRES of the code under test: who is who shows in ids and names alone, and nothing depends on which of
-// two ids, of names of processes or of nodes is the lesser. Spanner's model does not (model::Age).
+// two ids, of names of processes or of nodes is the lesser. Spanner's model does not (model::Age), and a
+// protocol that does says so (ProtocolInfo::compares_ids).
 #pragma once
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "protocol/canonical_form.h"
+#include "protocol/protocols.h"
 #include "sim/explore/bounds.h"
 #include "sim/scenario/scenario.h"
 
@@ -27,8 +29,9 @@ class Symmetry {
   // More would have too many orders.
   static constexpr size_t kMostNodes = 4;
 
-  // `scenario` has its menu. Nothing: its nodes are not equal, or there are too many.
-  static std::optional<Symmetry> Of(const Scenario& scenario, const ExploreBounds& bounds);
+  // `scenario` has its menu, and is of `protocol`. Nothing: its nodes are not equal, or there are too many.
+  static std::optional<Symmetry> Of(const Scenario& scenario, const ExploreBounds& bounds,
+                                    const ProtocolInfo& protocol);
 
   size_t nodes() const { return alone_.size(); }
   size_t locks() const { return locks_; }

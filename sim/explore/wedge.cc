@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "sim/judge/ledger.h"
 
@@ -29,15 +30,24 @@ bool LacksAHolder(const Situation& situation, uint16_t lock) {
 
 }  // namespace
 
-explore::LassoResult<Move> FindWedge(const LockModel& model, uint16_t lock,
-                                     const explore::SearchOptions& options) {
-  const auto is_bad = [lock](const LockModel::State& state) {
-    return IsQuiet(state->world) && LacksAHolder(*state, lock);
+explore::LassoResult<Move> FindWedge(const LockModel& model, const explore::SearchOptions& options,
+                                     explore::SaveLasso save,
+                                     std::optional<explore::Checkpoint> from) {
+  const auto locks = static_cast<uint16_t>(model.scenario().locks.size());
+  const auto bad = [locks](const LockModel::State& state) -> uint32_t {
+    if (!IsQuiet(state->world)) return 0;
+    uint32_t lacking = 0;
+    for (uint16_t lock = 0; lock < locks; ++lock) {
+      if (LacksAHolder(*state, lock)) lacking |= 1U << lock;
+    }
+    return lacking;
   };
   const auto fairness = [](const Move& move) -> uint32_t {
     return move.kind == MoveKind::kAdvance ? kTimePasses : 0;
   };
-  return explore::FindLasso(model, is_bad, fairness, kTimePasses, options);
+  if (!from) return explore::FindLasso(model, bad, fairness, kTimePasses, options, std::move(save));
+  return explore::FindLassoFrom(*std::move(from), model, bad, fairness, kTimePasses, options,
+                                std::move(save));
 }
 
 }  // namespace whorl::sim

@@ -48,6 +48,21 @@ TEST_F(ExploreCheckpointTest, GoesOnWithMoreMemoryAndTellsTheResultAgain) {
   EXPECT_THAT(Files("."), ElementsAre(".err", ".out", "search"));
 }
 
+// The graph of the states without a holder is saved, too.
+TEST_F(ExploreCheckpointTest, ASearchForNoWedgeGoesOnToo) {
+  const std::string faults = "explore --protocol fenced_lease --constants grid --deletes 1";
+  const std::string search = faults + " --invariant no_wedge --jobs 2";
+  const Ended first = Whorl(search + " --memory 2 --checkpoint search");
+  EXPECT_THAT(first.out, StartsWith("out of memory (--memory): "));
+  EXPECT_THAT(first.err, HasSubstr("the same command goes on from search\n"));
+  const Ended rest = Whorl(search + " --checkpoint search");
+  EXPECT_THAT(rest.err, HasSubstr("search: goes on from "));
+  EXPECT_EQ(rest.out, Whorl(search).out);
+  EXPECT_EQ(Whorl(search + " --checkpoint search").out, rest.out);
+  const Ended other = Whorl(faults + " --no-symmetry --checkpoint search");
+  EXPECT_THAT(other.err, HasSubstr("is of another search: it has invariants no_wedge"));
+}
+
 // The search is as good as endless, so it ends by the signals, and its first checkpoint is there at
 // once.
 TEST_F(ExploreCheckpointTest, ASignalSavesAndAKillLeavesWhatWasSaved) {

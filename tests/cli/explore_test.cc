@@ -49,8 +49,7 @@ TEST_F(CliExploreTest, BadUsageNamesTheOptionAndTheRemedy) {
                    "--epsilon wants TrueTime's uncertainty");
   ExpectUsageError("explore --protocol fenced_lease --invariant no_wedge --horizon 4s",
                    "runs that never end; leave --horizon out");
-  ExpectUsageError("explore --protocol fenced_lease --invariant no_wedge --checkpoint x.search",
-                   "leave it out");
+  ExpectUsageError("explore --protocol fenced_lease --invariant no_wedge --all", "leave it out");
 }
 
 // The claim is one sentence that names all of its bounds.

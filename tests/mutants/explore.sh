@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Explores a mutant: is there, within bounds, a run that breaks a promise? Prints a row of a table: what
-# was broken with how many faults and steps, or that all states were visited, and what that took.
+# was broken with how many faults and steps, or that all states were visited, and what that took, in seconds of
+# the processor.
 #
 #   tests/mutants/explore.sh MUTANT OPTIONS OF whorl explore...
 #   tests/mutants/explore.sh create_believes_at_once --protocol fenced_lease --constants grid --deletes 1
@@ -24,12 +25,16 @@ scratch="$(mktemp -d)"
 readonly scratch
 trap 'rm -rf "$scratch"' EXIT
 code=0
-"$root/build/tests/mutants/explored_$mutant" explore "$@" --promised --first \
-  >"$scratch/said" 2>"$scratch/took" || code=$?
+TIMEFORMAT=%1U  # of `time`
+{
+  time "$root/build/tests/mutants/explored_$mutant" explore "$@" --promised --first --jobs 1 \
+    >"$scratch/said" 2>"$scratch/took" || code=$?
+} 2>"$scratch/seconds"
 if ((code > 1)); then
   cat "$scratch/said" "$scratch/took" >&2
   exit "$code"
 fi
 found="$(sed -n 's/^violated: \([a-z_]*\) (promised), /`\1`, /p' "$scratch/said" | paste -sd ';' | sed 's/;/; /g')"
-took="$(sed -n 's/^\([0-9,]*\) states, .* in \([0-9.]*\) s, .*/\1 | \2/p' "$scratch/took")"
-echo "| \`$mutant\` | \`$*\` | ${found:-nothing: $(sed -n '1s/:.*//p' "$scratch/said")} | $took |"
+states="$(sed -n 's/^\([0-9,]*\) states, .*/\1/p' "$scratch/took")"
+echo "| \`$mutant\` | \`$*\` | ${found:-nothing: $(sed -n '1s/:.*//p' "$scratch/said")} | $states |" \
+  "$(tail -n 1 "$scratch/seconds") |"

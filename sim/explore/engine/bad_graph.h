@@ -1,10 +1,11 @@
-// The graph of those states of a model that are bad in some respect, written down while one thread
-// searches the model: keys and edges, and no state.
+// The graph of those states of a model that are bad in some respect, written down while a search expands
+// them: keys and edges, and no state. Edges join states that are bad in the same respect.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <limits>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -15,63 +16,110 @@
 
 namespace whorl::explore {
 
-// The graph of the bad states that a search meets. They are numbered in the order in which the search
-// visits and expands them, which is that of (faults, steps).
+// The classes of an edge: of its choice, and, from kFirstRespect on, in which respects both ends are bad.
+inline constexpr int kFirstRespect = 16;
+inline constexpr uint32_t kRespects = ~uint32_t{0} << kFirstRespect;
+
+// Bad states that one thread has expanded, in the order of their numbers in the search.
+struct ExpandedBadStates {
+  struct State {
+    uint64_t number = 0;
+    Key128 key;
+    size_t edges_end = 0;  // those since the state before are its edges
+  };
+  struct EdgeTo {
+    Key128 key;
+    uint32_t classes = 0;
+  };
+  std::vector<State> states;
+  std::vector<EdgeTo> edges;
+
+  void clear() {
+    states.clear();
+    edges.clear();
+  }
+  size_t bytes() const {
+    return states.capacity() * sizeof(State) + edges.capacity() * sizeof(EdgeTo);
+  }
+};
+
+// The graph of all of them. Its nodes are in the order in which the search expands states, which is that of
+// (faults, steps).
 class BadGraph {
  public:
-  // A state is visited, in the order of the search's own numbers.
-  void Visit(const Key128& key, bool is_bad) {
-    if (is_bad) {
-      Meet(key);
-      visits_.push_back(visited_);
+  // Adds states that were expanded after all that were added before.
+  void Add(const ExpandedBadStates& expanded) {
+    size_t edge = 0;
+    for (const ExpandedBadStates::State& state : expanded.states) {
+      const uint32_t key = keys_.NumberOf(state.key);
+      for (; edge < state.edges_end; ++edge) {
+        const ExpandedBadStates::EdgeTo& to = expanded.edges[edge];
+        graph_.AddEdge({.to = keys_.NumberOf(to.key), .classes = to.classes});
+      }
+      EndState(state.number, key);
     }
-    ++visited_;
-  }
-  // A bad state is reached without a fault: it is visited next, if it was not visited before.
-  uint32_t Meet(const Key128& key) { return numbers_.NumberOf(key); }
-  // The next bad state is expanded, and has these edges.
-  void AddEdge(const Key128& to, uint32_t classes) {
-    graph_.AddEdge({.to = Meet(to), .classes = classes});
-  }
-  void EndState(const Key128& key) {
-    if (numbers_.Find(key) != graph_.nodes()) {
-      throw std::logic_error("a search expands its states in another order than it visits them");
-    }
-    graph_.EndNode();
-  }
-  // Those that were met and not expanded have no edges.
-  void End() {
-    while (graph_.nodes() < numbers_.size()) graph_.EndNode();
   }
 
+  // The same by pieces: all keys first, then each state by its number in the search and its key's number,
+  // after its edges, which name keys by their numbers.
+  uint32_t AddKey(const Key128& key) { return keys_.NumberOf(key); }
+  void AddEdge(const Edge& edge) { graph_.AddEdge(edge); }
+  void EndState(uint64_t number, uint32_t key) {
+    if (!numbers_.empty() && number <= numbers_.back()) {
+      throw std::logic_error("a search expands its states in another order than it visits them");
+    }
+    numbers_.push_back(number);
+    key_of_.push_back(key);
+    graph_.EndNode();
+  }
+
+  // Ends the search: edges name nodes from now on. States that were met and not expanded become the last
+  // nodes, without edges.
+  void Finish() {
+    constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+    std::vector<uint32_t> node_of(keys_.size(), kNone);
+    for (uint32_t node = 0; node < key_of_.size(); ++node) node_of[key_of_[node]] = node;
+    for (uint32_t key = 0; key < keys_.size(); ++key) {
+      if (node_of[key] != kNone) continue;
+      node_of[key] = graph_.nodes();
+      key_of_.push_back(key);
+      graph_.EndNode();
+    }
+    graph_.Renumber(node_of);
+  }
+
+  // Until Finish(), edges name keys.
   const Graph& graph() const { return graph_; }
-  const KeyNumbers& numbers() const { return numbers_; }
-  // The search's own number of a bad state that it has visited.
-  uint64_t VisitOf(uint32_t number) const { return visits_[number]; }
+  const KeyNumbers& keys() const { return keys_; }
+  uint32_t KeyNumberOf(uint32_t node) const { return key_of_[node]; }
+  const Key128& KeyOf(uint32_t node) const { return keys_[key_of_[node]]; }
+  // How many states were expanded, and the search's numbers of these.
+  uint32_t expanded() const { return static_cast<uint32_t>(numbers_.size()); }
+  uint64_t NumberOf(uint32_t node) const { return numbers_[node]; }
   size_t bytes() const {
-    return graph_.bytes() + numbers_.bytes() + visits_.size() * sizeof(uint64_t);
+    return graph_.bytes() + keys_.bytes() + numbers_.capacity() * sizeof(uint64_t) +
+           key_of_.capacity() * sizeof(uint32_t);
   }
 
  private:
-  KeyNumbers numbers_;
+  KeyNumbers keys_;  // of bad states that were met
   Graph graph_;
-  std::deque<uint64_t> visits_;  // of the bad states
-  uint64_t visited_ = 0;
+  std::vector<uint64_t> numbers_;  // by node
+  std::vector<uint32_t> key_of_;   // by node
 };
 
-// The model itself, but writing down the graph of its bad states when one thread searches it.
+// The model itself, but writing down the bad states that its thread expands.
 template <Model M, typename Bad, typename Fairness>
 class Recording {
  public:
   struct State {
     typename M::State state;
     Key128 key;
-    bool is_bad = false;
+    uint32_t bad = 0;  // by respect
   };
   using Choice = typename M::Choice;
 
-  Recording(M& model, Bad bad, Fairness fairness, BadGraph& graph)
-      : model_(model), bad_(bad), fairness_(fairness), graph_(graph) {}
+  Recording(M& model, Bad bad, Fairness fairness) : model_(model), bad_(bad), fairness_(fairness) {}
 
   std::vector<State> Initial() {
     std::vector<State> all;
@@ -81,46 +129,60 @@ class Recording {
     }
     return all;
   }
+  void BeginExpanding(const State& from, uint64_t number) {
+    expands_bad_ = from.bad != 0;
+    if (expands_bad_) expanded_.states.push_back({.number = number, .key = from.key});
+  }
+  void EndExpanding() {
+    if (expands_bad_) expanded_.states.back().edges_end = expanded_.edges.size();
+    expands_bad_ = false;
+  }
   template <typename Visit>
   void ForEachChoice(const State& from, Visit visit) {
     model_.ForEachChoice(from.state, [&](const Choice& choice, int faults) {
       is_fault_ = faults > 0;
       visit(choice, faults);
     });
-    if (from.is_bad) graph_.EndState(from.key);
   }
   bool Take(const State& from, const Choice& choice, State& to) {
     if (!model_.Take(from.state, choice, to.state)) return false;
     Mark(to);
-    if (is_fault_ || !to.is_bad) return true;
-    if (from.is_bad) {
-      graph_.AddEdge(to.key, fairness_(choice));
-    } else {
-      graph_.Meet(to.key);
+    const uint32_t both = from.bad & to.bad;
+    if (expands_bad_ && !is_fault_ && both != 0) {
+      expanded_.edges.push_back(
+          {.key = to.key, .classes = fairness_(choice) | both << kFirstRespect});
     }
     return true;
   }
   Key128 Fingerprint(const State& state) { return state.key; }
-  // No state is a violation: called once for each that is visited.
-  uint32_t Judge(const State& state) {
-    graph_.Visit(state.key, state.is_bad);
-    return 0;
-  }
+  uint32_t Judge(const State&) { return 0; }  // no state is a violation
   size_t BytesOf(const State& state) {
     if constexpr (requires { model_.BytesOf(state.state); }) return model_.BytesOf(state.state);
     return 0;
+  }
+  size_t OwnBytes() {
+    size_t bytes = expanded_.bytes();
+    if constexpr (requires { model_.OwnBytes(); }) bytes += model_.OwnBytes();
+    return bytes;
+  }
+
+  // What was expanded since the last call.
+  void MoveTo(BadGraph& graph) {
+    graph.Add(expanded_);
+    expanded_.clear();
   }
 
  private:
   void Mark(State& state) {
     state.key = model_.Fingerprint(state.state);
-    state.is_bad = bad_(state.state);
+    state.bad = bad_(state.state);
   }
 
   M& model_;
   Bad bad_;
   Fairness fairness_;
-  BadGraph& graph_;
+  ExpandedBadStates expanded_;
+  bool expands_bad_ = false;
   bool is_fault_ = false;  // the choice that is visited
 };
 

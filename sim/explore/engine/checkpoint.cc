@@ -1,5 +1,6 @@
 #include "sim/explore/engine/checkpoint.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <limits>
@@ -14,10 +15,11 @@ namespace whorl::explore {
 namespace {
 
 constexpr std::string_view kName = "whorl explore checkpoint ";
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kVersion = "2";
 constexpr uint64_t kTextMax = 100'000;
 constexpr uint64_t kSettingsMax = 1'000;
 constexpr uint64_t kIntMax = std::numeric_limits<int>::max() / 2;
+constexpr uint64_t kKeysMax = std::numeric_limits<uint32_t>::max() - 1;
 constexpr uint64_t kAny = std::numeric_limits<uint64_t>::max();
 // Ends the words of a shard. No word of a fingerprint set is this one.
 constexpr uint64_t kEndOfShard = kAny;
@@ -160,10 +162,30 @@ void PutWaiting(const WaitingLinks& waiting, Writer& out) {
   PutLinksBySteps(waiting.beyond_fault, out);
 }
 
+void PutGraph(const BadGraph& bad, Writer& out) {
+  out.Put(uint64_t{bad.keys().size()});
+  for (uint32_t i = 0; i < bad.keys().size(); ++i) {
+    out.PutWord(bad.keys()[i].high);
+    out.PutWord(bad.keys()[i].low);
+  }
+  out.Put(uint64_t{bad.expanded()});
+  uint64_t next_number = 0;
+  for (uint32_t node = 0; node < bad.expanded(); ++node) {
+    out.Put(bad.NumberOf(node) - next_number);
+    next_number = bad.NumberOf(node) + 1;
+    out.Put(uint64_t{bad.KeyNumberOf(node)});
+    out.Put(bad.graph().EdgesOf(node).size());
+    for (const Edge& edge : bad.graph().EdgesOf(node)) {
+      out.Put(uint64_t{edge.to});
+      out.Put(uint64_t{edge.classes});
+    }
+  }
+}
+
 }  // namespace
 
 void WriteCheckpoint(const Settings& settings, const SearchRecord& record,
-                     const WaitingLinks& waiting, std::ostream& out) {
+                     const WaitingLinks& waiting, const BadGraph& bad, std::ostream& out) {
   out << kName << kVersion << '\n';
   Writer writer(out);
   writer.Put(settings.size());
@@ -179,6 +201,8 @@ void WriteCheckpoint(const Settings& settings, const SearchRecord& record,
   PutWords(record.known.visited, writer);
   writer.EndSection();
   PutWaiting(waiting, writer);
+  writer.EndSection();
+  PutGraph(bad, writer);
   writer.EndSection();
 }
 
@@ -347,6 +371,42 @@ void GetWaiting(Section& in, const SearchRecord& record, WaitingLinks& waiting) 
   in.Check(record.known.visited.size() == states + found, "another number of fingerprints");
 }
 
+void GetKeys(Section& in, const FingerprintSet& visited, BadGraph& bad) {
+  const uint64_t count = in.Get(std::min(visited.size(), kKeysMax));
+  for (uint64_t i = 0; i < count; ++i) {
+    Key128 key;
+    key.high = in.GetWord();
+    key.low = in.GetWord();
+    in.Check(visited.Contains(FingerprintSet::PlaceOf(key)), "a state that was not visited");
+    in.Check(bad.AddKey(key) == i, "a state stands there twice");
+  }
+}
+
+// REQUIRES: `record` and `waiting` are read.
+void GetGraph(Section& in, const SearchRecord& record, const WaitingLinks& waiting, BadGraph& bad) {
+  GetKeys(in, record.known.visited, bad);
+  const uint32_t keys = bad.keys().size();
+  const uint64_t expanded = record.log.size() - waiting.frontier;
+  std::vector<bool> is_known(keys);
+  uint64_t next_number = 0;
+  for (uint64_t left = in.Get(std::min<uint64_t>(keys, expanded)); left > 0; --left) {
+    const uint64_t skipped = in.Get(kAny);
+    in.Check(next_number < expanded && skipped < expanded - next_number, "a state not expanded");
+    const uint64_t number = next_number + skipped;
+    next_number = number + 1;
+    const auto key = static_cast<uint32_t>(in.Get(keys - 1));
+    in.Check(!is_known[key], "a state stands there twice");
+    is_known[key] = true;
+    for (uint64_t edges = in.Get(Link::kChoices); edges > 0; --edges) {
+      Edge edge;
+      edge.to = static_cast<uint32_t>(in.Get(keys - 1));
+      edge.classes = static_cast<uint32_t>(in.Get(std::numeric_limits<uint32_t>::max()));
+      bad.AddEdge(edge);
+    }
+    bad.EndState(number, key);
+  }
+}
+
 }  // namespace
 
 Settings CheckpointReader::ReadSettings() {
@@ -392,6 +452,9 @@ Checkpoint CheckpointReader::ReadSearch() {
   Section waiting(in_, offset_, "the states that wait");
   GetWaiting(waiting, record, checkpoint.waiting);
   waiting.End(checksums_);
+  Section graph(in_, offset_, "the graph");
+  GetGraph(graph, record, checkpoint.waiting, checkpoint.bad);
+  graph.End(checksums_);
   if (in_.sgetc() != std::char_traits<char>::eof())
     Fail(offset_, "damaged: something follows the end");
   return checkpoint;

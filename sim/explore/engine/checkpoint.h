@@ -1,7 +1,8 @@
 // A search as bytes, from which it goes on later, on another machine too.
 //
 // The bytes hold what SearchRecord and WaitingLinks hold: some 11 bytes for each visited state and
-// three for each that waits. States are not among them: they are made again (restore.h). First comes
+// three for each that waits; of a search for a lasso, its graph as well, with some 20 bytes for each bad state
+// and four for an edge. States are not among them: they are made again (restore.h). First comes
 // a line with the version, then sections, each followed by its checksum.
 //
 // Invariant: whatever the bytes are, reading them ends in BadCheckpoint, which names the byte, or in
@@ -22,9 +23,9 @@ namespace whorl::explore {
 // What a search is about, as names and values. Whoever reads a checkpoint compares them.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Errors are those of the stream.
+// `bad`: of a search that has no such graph, an empty one. Errors are those of the stream.
 void WriteCheckpoint(const Settings& settings, const SearchRecord& record,
-                     const WaitingLinks& waiting, std::ostream& out);
+                     const WaitingLinks& waiting, const BadGraph& bad, std::ostream& out);
 
 // kIgnored is for tests of what reading does behind them.
 enum class Checksums { kChecked, kIgnored };

@@ -19,6 +19,21 @@ class Graph {
  public:
   void AddEdge(const Edge& edge) { edges_.push_back(edge); }
   void EndNode() { ends_.push_back(edges_.size()); }
+  // The graph without the edges that have none of these classes.
+  Graph Within(uint32_t classes) const {
+    Graph graph;
+    for (uint32_t node = 0; node < nodes(); ++node) {
+      for (const Edge& edge : EdgesOf(node)) {
+        if ((edge.classes & classes) != 0) graph.AddEdge(edge);
+      }
+      graph.EndNode();
+    }
+    return graph;
+  }
+  // Edges to i lead to numbers[i] from now on.
+  void Renumber(std::span<const uint32_t> numbers) {
+    for (Edge& edge : edges_) edge.to = numbers[edge.to];
+  }
 
   uint32_t nodes() const { return static_cast<uint32_t>(ends_.size()); }
   size_t edges() const { return edges_.size(); }

@@ -5,7 +5,9 @@
 // one. It has no faults: they are finitely many. A state that offers no choice is no loop.
 //
 // How: one search visits all states and writes down the graph of the bad ones as it goes, by keys and
-// edges and no state: some 24 bytes for a state, and 8 for an edge. Tarjan's algorithm finds the
+// edges and no state: some 40 bytes for a state, and 8 for an edge. Several threads note what they expand
+// for themselves, and after each round it is added to the graph in the order of the states, so that the graph is
+// that of one thread. A checkpoint has the graph as it is then. Tarjan's algorithm finds the
 // strongly connected components of that graph; a component whose inner choices cover every class has
 // a fair loop. Shown is the one from the state with the fewest faults and steps, by its shortest way
 // round. The stem is rebuilt from the links of the search, and the states of the loop by taking its
@@ -15,12 +17,17 @@
 // with such choices has to make their due time a part of its states, so that time cannot pass it.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,6 +47,7 @@ struct Lasso {
   Path<Choice> stem;         // to where the loop begins and ends
   std::vector<Choice> loop;  // not empty
   int faults = 0;            // in the stem
+  int respect = 0;           // in which all states of the loop are bad
 };
 
 template <typename Choice>
@@ -52,73 +60,117 @@ struct LassoResult {
   std::optional<Lasso<Choice>> lasso;
 };
 
-// `bad(state)` says whether a state is bad, `fairness(choice)` is the bit set of the classes that a
-// choice is of, and `required` the classes that a fair loop has.
+// As SearchOptions::save, with the graph as it is by then.
+using SaveLasso = std::function<void(const SearchRecord&, const WaitingLinks&, const BadGraph&)>;
+
+// `bad(state)` is the bit set of the respects in which a state is bad, or whether it is, if there is but one;
+// `fairness(choice)` the bit set of the classes that a choice is of, and `required` the classes that a fair loop
+// has. At most kFirstRespect of either.
 template <Model M, typename Bad, typename Fairness>
 class LassoSearch {
  public:
   using State = typename M::State;
   using Choice = typename M::Choice;
 
-  LassoSearch(M& model, Bad bad, Fairness fairness, uint32_t required, const SearchOptions& options)
-      : model_(model), bad_(bad), fairness_(fairness), required_(required), options_(options) {}
+  LassoSearch(M& model, Bad bad, Fairness fairness, uint32_t required, const SearchOptions& options,
+              SaveLasso save)
+      : model_(model),
+        bad_(bad),
+        fairness_(fairness),
+        required_(required),
+        options_(options),
+        save_(std::move(save)) {
+    for (int i = 0; i < std::max(options_.jobs, 1); ++i)
+      threads_.emplace_back(model, bad, fairness);
+  }
 
-  LassoResult<Choice> Run() {
-    Search();
-    if (result_.search.ending == Ending::kStopped) return result_;
-    if (const auto entry = FairEntry(graph_.graph(), required_)) {
-      Walk<M> walk = WalkTo(model_, log_, roots_, graph_.VisitOf(*entry));
-      std::vector<Choice> loop = LoopFrom(walk.state, *entry);
-      result_.lasso = {
-          .stem = std::move(walk.path), .loop = std::move(loop), .faults = walk.faults};
+  LassoResult<Choice> Run(std::optional<Checkpoint> from) {
+    const bool goes_on = from.has_value();
+    if (goes_on) graph_ = std::move(from->bad);
+    Search(std::move(from));
+    if (result_.search.ending == Ending::kStopped || !has_log_) return result_;
+    try {
+      FindFairLoop();
+    } catch (const std::logic_error& error) {
+      if (!goes_on) throw;
+      throw BadCheckpoint(std::string("another model: ") + error.what());
     }
     return result_;
   }
 
  private:
-  void Search() {
+  using Recorded = Recording<M, Bad, Fairness>;
+
+  void Search(std::optional<Checkpoint> from) {
     SearchOptions options = options_;
     options.stop_at_violation = false;
     options.max_bytes = std::numeric_limits<size_t>::max();
     options.progress = [this](const Progress& progress) { return Proceed(progress); };
-    options.save = [this](const SearchRecord& record, const WaitingLinks&) {
+    options.save = [this](const SearchRecord& record, const WaitingLinks& waiting) {
       log_ = record.log;
       roots_ = record.roots;
+      has_log_ = true;
+      if (save_) save_(record, waiting, graph_);
     };
-    using Recorded = Recording<M, Bad, Fairness>;
-    Recorded recorded(model_, bad_, fairness_, graph_);
-    Recorded* const models[] = {&recorded};
-    result_.search = Explore<Recorded>(std::span<Recorded* const>(models), options);
+    std::vector<Recorded*> models;
+    for (Recorded& thread : threads_) models.push_back(&thread);
+    result_.search = Explore<Recorded>(models, options, std::move(from));
     if (out_of_memory_) result_.search.ending = Ending::kMemory;
-    graph_.End();
+    graph_.Finish();
     result_.search.peak_bytes += graph_.bytes();
     result_.bad_states = graph_.graph().nodes();
     result_.bad_transitions = graph_.graph().edges();
   }
 
+  // Called after each round, of which each thread had a part, in the order of the threads.
   Continue Proceed(const Progress& progress) {
+    for (Recorded& thread : threads_) thread.MoveTo(graph_);
     Progress with_graph = progress;
     with_graph.bytes += graph_.bytes();
     out_of_memory_ = with_graph.bytes > options_.max_bytes;
     if (out_of_memory_) return Continue::kNo;
-    if (!options_.progress) return Continue::kYes;
-    return options_.progress(with_graph) == Continue::kNo ? Continue::kNo : Continue::kYes;
+    return options_.progress ? options_.progress(with_graph) : Continue::kYes;
+  }
+
+  // In the first respect in which there is one.
+  void FindFairLoop() {
+    uint32_t respects = 0;
+    for (uint32_t node = 0; node < graph_.graph().nodes(); ++node) {
+      for (const Edge& edge : graph_.graph().EdgesOf(node)) respects |= edge.classes & kRespects;
+    }
+    if (std::has_single_bit(respects)) return FindFairLoopIn(graph_.graph(), respects);
+    for (; respects != 0 && !result_.lasso; respects &= respects - 1) {
+      const uint32_t respect = respects & ~(respects - 1);
+      FindFairLoopIn(graph_.graph().Within(respect), respect);
+    }
+  }
+
+  void FindFairLoopIn(const Graph& graph, uint32_t respect) {
+    const auto entry = FairEntry(graph, required_);
+    if (!entry) return;
+    Walk<M> walk = WalkTo(model_, log_, roots_, graph_.NumberOf(*entry));
+    std::vector<Choice> loop =
+        LoopFrom(walk.state, *entry, ShortestFairLoop(graph, *entry, required_));
+    result_.lasso = {.stem = std::move(walk.path),
+                     .loop = std::move(loop),
+                     .faults = walk.faults,
+                     .respect = std::countr_zero(respect) - kFirstRespect};
   }
 
   // Takes the choices of the loop one after the other: a state on the way may be another than the one
   // that was visited, with the same fingerprint.
-  std::vector<Choice> LoopFrom(State state, uint32_t entry) {
-    if (model_.Fingerprint(state) != graph_.numbers()[entry]) {
+  std::vector<Choice> LoopFrom(State state, uint32_t entry, const std::vector<Edge>& edges) {
+    if (model_.Fingerprint(state) != graph_.KeyOf(entry)) {
       throw std::logic_error("a model offers other choices than it did");
     }
     std::vector<Choice> loop;
-    for (const Edge& edge : ShortestFairLoop(graph_.graph(), entry, required_)) {
+    for (const Edge& edge : edges) {
       std::optional<std::pair<Choice, State>> next;
       State to = state;
       model_.ForEachChoice(state, [&](const Choice& choice, int faults) {
-        if (next || faults > 0 || fairness_(choice) != edge.classes) return;
-        if (!model_.Take(state, choice, to) || !bad_(to)) return;
-        if (model_.Fingerprint(to) == graph_.numbers()[edge.to]) next.emplace(choice, to);
+        if (next || faults > 0 || fairness_(choice) != (edge.classes & ~kRespects)) return;
+        if (!model_.Take(state, choice, to)) return;
+        if (model_.Fingerprint(to) == graph_.KeyOf(edge.to)) next.emplace(choice, to);
       });
       if (!next) throw std::logic_error("equal states of a model offer other choices");
       loop.push_back(next->first);
@@ -132,18 +184,33 @@ class LassoSearch {
   Fairness fairness_;
   uint32_t required_;
   SearchOptions options_;
+  SaveLasso save_;
+  std::deque<Recorded> threads_;
   LassoResult<Choice> result_;
   bool out_of_memory_ = false;
   BadGraph graph_;
-  LinkLog log_;  // of the search
+  // Of the search, when it was last saved.
+  LinkLog log_;
   uint64_t roots_ = 0;
+  bool has_log_ = false;
 };
 
-// Searches with one thread. Of the options, `max_faults`, `max_bytes`, `round` and `progress` count.
+// Searches with options.jobs threads, which all read `model`. Of the options, `jobs`, `max_faults`,
+// `max_bytes`, `round` and `progress` count.
 template <Model M, typename Bad, typename Fairness>
 LassoResult<typename M::Choice> FindLasso(M& model, Bad bad, Fairness fairness, uint32_t required,
-                                          const SearchOptions& options = {}) {
-  return LassoSearch<M, Bad, Fairness>(model, bad, fairness, required, options).Run();
+                                          const SearchOptions& options = {}, SaveLasso save = {}) {
+  return LassoSearch<M, Bad, Fairness>(model, bad, fairness, required, options, std::move(save))
+      .Run({});
+}
+
+// The same from a checkpoint on. Throws BadCheckpoint.
+template <Model M, typename Bad, typename Fairness>
+LassoResult<typename M::Choice> FindLassoFrom(Checkpoint from, M& model, Bad bad, Fairness fairness,
+                                              uint32_t required, const SearchOptions& options = {},
+                                              SaveLasso save = {}) {
+  return LassoSearch<M, Bad, Fairness>(model, bad, fairness, required, options, std::move(save))
+      .Run(std::move(from));
 }
 
 }  // namespace whorl::explore

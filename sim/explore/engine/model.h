@@ -19,6 +19,9 @@
 //                                 SearchOptions::each_kind, each kind is found.
 //   BytesOf(state)                what the state holds besides sizeof(State), for the memory limit
 //   OwnBytes()                    what the model holds besides states, for the same
+//   BeginExpanding(from, number)  the search is about to take all choices of this state, which it does once.
+//   EndExpanding()                `number`: in the search's log. Of one thread, the numbers ascend; in a round,
+//                                 those of each thread are above those of the threads before it.
 //
 // States that share a fingerprint must offer choices that lead to the same fingerprints with the
 // same faults; then what is found does not depend on which of them stays. Choices of a state and

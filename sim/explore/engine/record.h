@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/explore/engine/bad_graph.h"
 #include "sim/explore/engine/fingerprint_set.h"
 #include "sim/explore/engine/link_log.h"
 #include "sim/explore/engine/model.h"
@@ -73,6 +74,7 @@ struct WaitingLinks {
 struct Checkpoint {
   SearchRecord record;
   WaitingLinks waiting;
+  BadGraph bad;  // of a search for a lasso (lasso.h); of others, empty
 };
 
 // A checkpoint that no search can go on from; what() says why.

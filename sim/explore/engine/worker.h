@@ -114,6 +114,8 @@ class Worker {
 
   void ExpandState(const State& from, uint64_t number) {
     uint64_t next_choice = 0;
+    constexpr bool kIsTold = requires { model_.BeginExpanding(from, number); };
+    if constexpr (kIsTold) model_.BeginExpanding(from, number);
     model_.ForEachChoice(from, [&](const Choice& choice, int faults) {
       const uint64_t choice_number = next_choice++;
       if (faults > 0 && !faults_allowed_) return;
@@ -123,6 +125,7 @@ class Worker {
       ++transitions_;
       Enqueue(candidate, Link(number, choice_number), faults > 0);
     });
+    if constexpr (kIsTold) model_.EndExpanding();
   }
 
   // REQUIRES: `candidate` is the free place at the queue's tail.

@@ -11,8 +11,8 @@
 namespace whorl::explore::checkpoint_mutations_test {
 namespace {
 
-TEST(CheckpointMutationsTest, WhateverTheBytesAreTheyAreRefusedOrGoneOnWith) {
-  ASSERT_TRUE(GoOnFromAny(WholeCheckpoint()));
+void ExpectRefusedOrGoneOnWith(const std::string& whole) {
+  ASSERT_TRUE(GoOnFromAny(whole));
   std::mt19937 random(1);
   int refused = 0;
   int gone_on = 0;
@@ -22,10 +22,17 @@ TEST(CheckpointMutationsTest, WhateverTheBytesAreTheyAreRefusedOrGoneOnWith) {
     // Most numbers in a checkpoint are small.
     if (i % 2 == 0) edits[5] = static_cast<char>(random() % 8);
     edits[2] = static_cast<char>(i % 32 == 0 ? 0 : 1);
-    ++(GoOnFromAny(EditedCheckpoint(edits)) ? gone_on : refused);
+    ++(GoOnFromAny(EditedCheckpoint(whole, edits)) ? gone_on : refused);
   }
   EXPECT_GT(refused, 5'000);
   EXPECT_GT(gone_on, 100);
+}
+
+TEST(CheckpointMutationsTest, WhateverTheBytesAreTheyAreRefusedOrGoneOnWith) {
+  ExpectRefusedOrGoneOnWith(WholeCheckpoint());
+}
+TEST(CheckpointMutationsTest, SoAreThoseOfASearchForALasso) {
+  ExpectRefusedOrGoneOnWith(WholeLassoCheckpoint());
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ SearchOptions Stopping(SearchOptions options, std::optional<int> rounds, std::st
   };
   options.save = [&bytes](const SearchRecord& record, const WaitingLinks& waiting) {
     std::ostringstream out;
-    WriteCheckpoint(kSettings, record, waiting, out);
+    WriteCheckpoint(kSettings, record, waiting, {}, out);
     bytes = out.str();
   };
   return options;
@@ -188,8 +188,7 @@ std::string ErrorOf(const std::string& bytes) {
   return "";
 }
 
-TEST(CheckpointTest, DamageIsNoticedAndLocated) {
-  const std::string whole = WholeCheckpoint(kSettings);
+void ExpectDamageIsLocated(const std::string& whole) {
   ASSERT_EQ(ErrorOf(whole), "");
   for (size_t i = 0; i < whole.size(); ++i) {
     EXPECT_THAT(ErrorOf(whole.substr(0, i)),
@@ -200,9 +199,17 @@ TEST(CheckpointTest, DamageIsNoticedAndLocated) {
     EXPECT_THAT(ErrorOf(damaged), StartsWith("byte ")) << i;
   }
   EXPECT_THAT(ErrorOf(whole + "x"), HasSubstr("something follows the end"));
-  std::string other = whole;
-  other.replace(other.find(" 1\n"), 3, " 2\n");
-  EXPECT_EQ(ErrorOf(other), "byte 0: a checkpoint of version 2, and this program reads version 1");
+}
+
+TEST(CheckpointTest, DamageIsNoticedAndLocated) {
+  ExpectDamageIsLocated(WholeCheckpoint(kSettings));
+  ExpectDamageIsLocated(WholeLassoCheckpoint());
+}
+
+TEST(CheckpointTest, OneOfAnotherVersionIsRefused) {
+  std::string other = WholeCheckpoint(kSettings);
+  other.replace(other.find(" 2\n"), 3, " 1\n");
+  EXPECT_EQ(ErrorOf(other), "byte 0: a checkpoint of version 1, and this program reads version 2");
 }
 
 // The toy lease, but that its states are others.

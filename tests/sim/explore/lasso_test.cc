@@ -6,14 +6,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <random>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "sim/explore/engine/checkpoint.h"
 #include "sim/explore/engine/components.h"
 #include "sim/explore/engine/key_numbers.h"
 #include "sim/explore/engine/search.h"
@@ -199,6 +203,105 @@ TEST(LassoTest, FindsTheNearestFairLoopOfDrawnGraphs) {
   }
   EXPECT_GT(found, 20);
   EXPECT_LT(found, static_cast<int>(kGraphs) - 20);
+}
+
+// --- threads, pieces and respects ------------------------------------------------------------------
+
+using GraphResult = LassoResult<RandomGraph::Choice>;
+
+void ExpectSame(const GraphResult& one, const GraphResult& other) {
+  EXPECT_EQ(one.search.ending, other.search.ending);
+  EXPECT_EQ(one.search.states, other.search.states);
+  EXPECT_EQ(one.search.transitions, other.search.transitions);
+  EXPECT_EQ(one.bad_states, other.bad_states);
+  EXPECT_EQ(one.bad_transitions, other.bad_transitions);
+  ASSERT_EQ(one.lasso.has_value(), other.lasso.has_value());
+  if (!one.lasso) return;
+  EXPECT_EQ(one.lasso->faults, other.lasso->faults);
+  EXPECT_TRUE(one.lasso->stem == other.lasso->stem);
+  EXPECT_TRUE(one.lasso->loop == other.lasso->loop);
+}
+
+GraphResult FairLoopOf(const RandomGraph& model, const SearchOptions& options) {
+  return FindLasso(model, IsBad, ClassOf, kEven | kOdd, options);
+}
+
+// Or what is found would depend on the machine. Rounds of one state are shared out, too.
+TEST(LassoTest, SeveralThreadsFindWhatOneFinds) {
+  int found = 0;
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomGraph model(seed, 40 + seed * 3, 1 + seed % 3);
+    const GraphResult one = FairLoopOf(model, {.round = 20});
+    found += one.lasso ? 1 : 0;
+    for (const int jobs : {2, 3}) ExpectSame(FairLoopOf(model, {.jobs = jobs, .round = 5}), one);
+  }
+  EXPECT_GT(found, 20);
+}
+
+// Stopped after every `rounds` rounds, and gone on with from the bytes by the next number of threads.
+GraphResult FairLoopInPieces(const RandomGraph& model, int rounds, int& times) {
+  std::string bytes;
+  const auto save = [&bytes](const SearchRecord& record, const WaitingLinks& waiting,
+                             const explore::BadGraph& bad) {
+    std::ostringstream out;
+    WriteCheckpoint({}, record, waiting, bad, out);
+    bytes = out.str();
+  };
+  for (std::optional<Checkpoint> from;; ++times) {
+    int left = rounds;
+    SearchOptions options = {.jobs = 1 + times % 3, .round = 3};
+    options.progress = [&left](const Progress& progress) {
+      return progress.is_restoring || left-- > 0 ? Continue::kYes : Continue::kNo;
+    };
+    GraphResult result =
+        from ? FindLassoFrom(*std::move(from), model, IsBad, ClassOf, kEven | kOdd, options, save)
+             : FindLasso(model, IsBad, ClassOf, kEven | kOdd, options, save);
+    if (result.search.ending != Ending::kStopped) return result;
+    std::istringstream in(bytes);
+    CheckpointReader reader(in);
+    reader.ReadSettings();
+    from = reader.ReadSearch();
+  }
+}
+
+// The graph is saved with the search.
+TEST(LassoTest, ASearchInPiecesFindsWhatOneFindsThatWasNeverInterrupted) {
+  int times = 0;
+  int found = 0;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomGraph model(seed, 20 + seed * 3, 1 + seed % 3);
+    const GraphResult whole = FairLoopOf(model, {});
+    ExpectSame(FairLoopInPieces(model, static_cast<int>(seed % 3), times), whole);
+    found += whole.lasso ? 1 : 0;
+  }
+  EXPECT_GT(times, 500);
+  EXPECT_GT(found, 10);
+}
+
+// Two locks are two respects, and a loop in which first one and then the other lacks a holder is none.
+TEST(LassoTest, AllStatesOfALoopAreBadInTheSameRespect) {
+  const auto is_odd = [](const RandomGraph::State& state) { return state.node % 2 != 0; };
+  const auto in_two = [&](const RandomGraph::State& state) -> uint32_t {
+    return (IsBad(state) ? 1U : 0U) | (is_odd(state) ? 2U : 0U);
+  };
+  std::array<int, 3> found = {};
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomGraph model(seed, 2 + seed % 60, 1 + seed % 2);
+    const auto one = FindLasso(model, IsBad, ClassOf, kEven | kOdd);
+    const auto other = FindLasso(model, is_odd, ClassOf, kEven | kOdd);
+    const auto both = FindLasso(model, in_two, ClassOf, kEven | kOdd);
+    const auto& expected = one.lasso ? one.lasso : other.lasso;
+    ++found[one.lasso ? 0 : other.lasso ? 1 : 2];
+    ASSERT_EQ(both.lasso.has_value(), expected.has_value());
+    if (!expected) continue;
+    EXPECT_EQ(both.lasso->respect, one.lasso ? 0 : 1);
+    EXPECT_TRUE(both.lasso->stem == expected->stem);
+    EXPECT_TRUE(both.lasso->loop == expected->loop);
+  }
+  for (const int times : found) EXPECT_GT(times, 5);
 }
 
 // In the toy lease all clients can crash and restart for ever while nobody holds the lease, but time

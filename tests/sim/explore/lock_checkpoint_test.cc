@@ -44,7 +44,7 @@ Result InPieces(const LockModel& model, int rounds, int& times) {
     options.save = [&bytes](const explore::SearchRecord& record,
                             const explore::WaitingLinks& waiting) {
       std::ostringstream out;
-      explore::WriteCheckpoint({}, record, waiting, out);
+      explore::WriteCheckpoint({}, record, waiting, {}, out);
       bytes = out.str();
     };
     Result result = explore::Explore(model, options, std::move(from));

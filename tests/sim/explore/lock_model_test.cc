@@ -17,6 +17,7 @@
 #include "protocol/protocols.h"
 #include "sim/explore/counterexample.h"
 #include "sim/explore/engine/search.h"
+#include "sim/explore/symmetry.h"
 #include "tests/support/fewer.h"
 
 namespace whorl::sim::explore_lock_model_test {
@@ -281,6 +282,11 @@ TEST(ExploreLocks, ProcessesThatDifferAreNotExchanged) {
   scenario.nodes[1].name = "lock";  // as the lock's
   EXPECT_EQ(LockModel(scenario, space.bounds).symmetry(), nullptr);
   scenario.nodes[1].name = "b";
+  // The lesser id would win.
+  ProtocolInfo protocol = *FindProtocol("fenced_lease");
+  EXPECT_TRUE(Symmetry::Of(scenario, space.bounds, protocol));
+  protocol.compares_ids = true;
+  EXPECT_FALSE(Symmetry::Of(scenario, space.bounds, protocol));
   space.bounds.menu.crashes = std::vector<int16_t>{0};  // a alone may crash
   EXPECT_EQ(LockModel(scenario, space.bounds).symmetry(), nullptr);
 }

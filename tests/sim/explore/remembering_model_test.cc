@@ -27,6 +27,7 @@ struct Space {
   int locks = 1;
   bool grid_constants = true;
   bool symmetry = false;
+  ClockBounds clocks = {};
 };
 
 LockModel ModelOf(const Space& space) {
@@ -42,6 +43,7 @@ LockModel ModelOf(const Space& space) {
   bounds.grid = world.lease / 4;
   bounds.longest_pause = world.lease * 3;
   bounds.symmetry = space.symmetry;
+  bounds.clocks = space.clocks;
   if (space.leases != kNoHorizon) bounds.horizon = world.lease * space.leases;
   return {world, bounds};
 }
@@ -50,7 +52,9 @@ std::string NameOf(const Space& space) {
   return space.protocol + " crashes " + std::to_string(space.faults.crashes) + " pauses " +
          std::to_string(space.faults.pauses) + " losses " + std::to_string(space.faults.losses) +
          " aborts " + std::to_string(space.faults.aborts) + " deletes " +
-         std::to_string(space.faults.deletes) + " delay " + std::to_string(space.delay);
+         std::to_string(space.faults.deletes) + " delay " + std::to_string(space.delay) +
+         " epsilon " + std::to_string(space.clocks.truetime.ns) + " ns, CURRENT_TIMESTAMP " +
+         std::to_string(space.clocks.current_timestamp.ns) + " ns";
 }
 
 using Keys = std::set<std::pair<uint64_t, uint64_t>>;
@@ -87,6 +91,12 @@ std::vector<Space> SmallSpaces() {
       spaces.back().grid_constants = grid_constants;
       spaces.back().symmetry = grid_constants;
     }
+    // Of a multiple of the grid, Spanner waits out epsilon.
+    for (const Duration epsilon : {Microseconds(100), Seconds(5) / 4}) {
+      spaces.push_back({.protocol = protocol, .faults = all});
+      spaces.back().symmetry = true;
+      spaces.back().clocks = {.truetime = epsilon, .current_timestamp = Seconds(5) / 4};
+    }
   }
   return spaces;
 }
@@ -104,9 +114,13 @@ TEST(RememberedSteps, AreTheStepsThatAreTaken) {
 }
 
 TEST(RememberedSteps, LeadToTheKeysOfCopiesOfWorlds) {
-  for (const Space& space : {Space{.protocol = "fenced_lease", .faults = {.aborts = 1}},
-                             Space{.protocol = "fenced_lease", .faults = {}, .processes = 3},
-                             Space{.protocol = "spindle_v3", .faults = {}, .symmetry = true}}) {
+  for (const Space& space :
+       {Space{.protocol = "fenced_lease", .faults = {.aborts = 1}},
+        Space{.protocol = "fenced_lease", .faults = {}, .processes = 3},
+        Space{.protocol = "fenced_lease",
+              .faults = {},
+              .clocks = {.truetime = Microseconds(100), .current_timestamp = Microseconds(100)}},
+        Space{.protocol = "spindle_v3", .faults = {}, .symmetry = true}}) {
     const LockModel model = ModelOf(space);
     RememberingModel remembering(model);
     constexpr size_t kAll = 100'000;
@@ -143,6 +157,14 @@ TEST(RememberedSteps, FindWhatCopiesOfWorldsFind) {
        .grid_constants = false,
        .symmetry = true},
       {.protocol = "semaphore", .faults = {}, .leases = 2, .symmetry = true},
+      {.protocol = "fenced_lease",
+       .faults = {},
+       .symmetry = true,
+       .clocks = {.truetime = Microseconds(100), .current_timestamp = Microseconds(100)}},
+      {.protocol = "fenced_lease",
+       .faults = {.deletes = 1},
+       .symmetry = true,
+       .clocks = {.current_timestamp = Microseconds(100)}},
   };
   for (const Space& space : spaces) {
     const LockModel model = ModelOf(space);

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include "protocol/protocols.h"
 #include "sim/explore/counterexample.h"
+#include "sim/explore/engine/checkpoint.h"
 #include "sim/explore/lock_model.h"
 #include "sim/explore/scenario_space.h"
 #include "sim/scenario/loader.h"
@@ -31,7 +34,7 @@ LockModel ModelOf(const std::string& protocol, const FaultBudget& faults, int pr
 // Without its only row, the semaphore updates nothing for ever.
 TEST(ExploreWedge, FindsThatNobodyInsertsTheDeletedRowOfTheSemaphore) {
   const LockModel model = ModelOf("semaphore", {.deletes = 1}, 1);
-  const auto result = FindWedge(model, 0, {.max_faults = 1});
+  const auto result = FindWedge(model, {.max_faults = 1});
   ASSERT_TRUE(result.lasso.has_value());
   EXPECT_EQ(result.lasso->faults, 1);
   EXPECT_FALSE(result.lasso->loop.empty());
@@ -39,10 +42,57 @@ TEST(ExploreWedge, FindsThatNobodyInsertsTheDeletedRowOfTheSemaphore) {
 
 TEST(ExploreWedge, FencedLeaseIsNeverWedged) {
   for (const FaultBudget& faults : {FaultBudget{}, FaultBudget{.losses = 1}, {.deletes = 1}}) {
-    const auto result = FindWedge(ModelOf("fenced_lease", faults, 2), 0, {});
+    const auto result = FindWedge(ModelOf("fenced_lease", faults, 2), {});
     EXPECT_EQ(result.search.ending, explore::Ending::kComplete);
     EXPECT_FALSE(result.lasso.has_value());
     EXPECT_GT(result.bad_states, 10U) << "there are times without a holder";
+  }
+}
+
+// Stopped again and again, and gone on with from the bytes by one thread and by two in turn.
+explore::LassoResult<Move> InPieces(const LockModel& model, int rounds, int& times) {
+  std::string bytes;
+  const auto save = [&bytes](const explore::SearchRecord& record,
+                             const explore::WaitingLinks& waiting, const explore::BadGraph& bad) {
+    std::ostringstream out;
+    explore::WriteCheckpoint({}, record, waiting, bad, out);
+    bytes = out.str();
+  };
+  std::optional<explore::Checkpoint> from;
+  for (times = 0;; ++times) {
+    int left = rounds;
+    explore::SearchOptions options = {.jobs = 1 + times % 2, .round = 100};
+    options.progress = [&left](const explore::Progress& progress) {
+      return progress.is_restoring || left-- > 0 ? explore::Continue::kYes : explore::Continue::kNo;
+    };
+    auto result = FindWedge(model, options, save, std::move(from));
+    if (result.search.ending != explore::Ending::kStopped) return result;
+    std::istringstream in(bytes);
+    explore::CheckpointReader reader(in);
+    reader.ReadSettings();
+    from = reader.ReadSearch();
+  }
+}
+
+// Of worlds: the same by one thread, by two, and by both in pieces.
+TEST(ExploreWedge, ThreadsAndPiecesFindWhatOneThreadFinds) {
+  for (const LockModel& model :
+       {ModelOf("semaphore", {.deletes = 1}, 1), ModelOf("fenced_lease", {.deletes = 1}, 2)}) {
+    SCOPED_TRACE(model.scenario().protocol);
+    const auto one = FindWedge(model, {});
+    int times = 0;
+    for (const auto& other :
+         {FindWedge(model, {.jobs = 2, .round = 50}), InPieces(model, 5, times)}) {
+      EXPECT_EQ(other.search.states, one.search.states);
+      EXPECT_EQ(other.search.transitions, one.search.transitions);
+      EXPECT_EQ(other.bad_states, one.bad_states);
+      EXPECT_EQ(other.bad_transitions, one.bad_transitions);
+      ASSERT_EQ(other.lasso.has_value(), one.lasso.has_value());
+      if (!one.lasso) continue;
+      EXPECT_TRUE(other.lasso->stem == one.lasso->stem);
+      EXPECT_TRUE(other.lasso->loop == one.lasso->loop);
+    }
+    EXPECT_GT(times, 2);
   }
 }
 
@@ -71,7 +121,7 @@ LockModel AfterTheOwner(const std::string& fault) {
 // All commits of an instant lie ahead of the search's clock. spindle_v2 writes the timestamp of one
 // into a column that refuses the future, and was wedged by that.
 TEST(ExploreWedge, OneCrashOfTheOnlyProcessWedgesNobody) {
-  const auto result = FindWedge(ModelOf("spindle_v2", {.crashes = 1}, 1), 0, {});
+  const auto result = FindWedge(ModelOf("spindle_v2", {.crashes = 1}, 1), {});
   EXPECT_EQ(result.search.ending, explore::Ending::kComplete);
   EXPECT_FALSE(result.lasso.has_value());
 }
@@ -113,7 +163,7 @@ bool Visits(const explore::Path<Move>& path, const LockModel& model, const std::
 // starts again included.
 TEST(ExploreWedge, FindsTheTakeoverRowThatBlocksEverybody) {
   const LockModel model = AfterTheOwner(R"({ "at": "1s", "do": "crash", "node": "b" })");
-  const auto result = FindWedge(model, 0, {});
+  const auto result = FindWedge(model, {});
   ExpectConfirmed(model, result);
   EXPECT_TRUE(Visits(result.lasso->stem, model, "lock")) << "the lock's row is there";
 }
@@ -121,7 +171,7 @@ TEST(ExploreWedge, FindsTheTakeoverRowThatBlocksEverybody) {
 // S6: the row is gone, and who may not insert it notes that it got the lock.
 TEST(ExploreWedge, FindsTheRowThatNobodyMayInsert) {
   const LockModel model = AfterTheOwner(R"({ "at": "1s", "do": "delete_row", "lock": "lock" })");
-  const auto result = FindWedge(model, 0, {});
+  const auto result = FindWedge(model, {});
   ExpectConfirmed(model, result);
   EXPECT_FALSE(Visits(result.lasso->stem, model, "lock"));
   EXPECT_TRUE(Visits(result.lasso->stem, model, "lock_17241709254077376921"))
