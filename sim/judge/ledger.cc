@@ -92,7 +92,7 @@ void Ledger::On(const SpannerAvailability& x, const CheckerSetup& setup) {
   }
 }
 
-// Not until when the last version was held: metrics ask for it, no judge does.
+// Leaves out last_lease_until, for which metrics ask, but no judge.
 void Ledger::AddMemory(const CheckerSetup& setup, CanonicalForm& form) const {
   for (const Lock& lock : locks_) {
     std::optional<Version> newest = lock.newest;

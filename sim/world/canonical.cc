@@ -215,7 +215,7 @@ void AddDue(const PendingSlot* slot, CanonicalForm& form) {
   if (is_queued) form.Add(slot->due);
 }
 
-// An age that is greater than any that matters is as good as any other such one.
+// All ages that are greater than any that matters mean the same.
 void LimitAges(int64_t greatest_ms, Response& response) {
   for (Row& row : response.result.rows) {
     for (Value& value : row) {
@@ -225,9 +225,10 @@ void LimitAges(int64_t greatest_ms, Response& response) {
 }
 
 void AddResponse(const World& world, const Call& call, CanonicalForm& form) {
+  if (call.response.result.rows.empty()) return form.Add(call.response);
   const Scenario& scenario = world.setup().scenario;
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
-  if (!protocol.reads_ages || call.response.result.rows.empty()) return form.Add(call.response);
+  if (!protocol.reads_ages) return form.Add(call.response);
   Duration lease;
   for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
   Response response = call.response;

@@ -12,7 +12,6 @@
 #include <map>
 #include <optional>
 #include <random>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "sim/explore/engine/components.h"
 #include "sim/explore/engine/key_numbers.h"
 #include "sim/explore/engine/search.h"
+#include "tests/sim/explore/lasso_testing.h"
 #include "tests/sim/explore/plain_search.h"
 #include "tests/sim/explore/random_graph.h"
 #include "tests/sim/explore/toy_lease.h"
@@ -209,19 +209,6 @@ TEST(LassoTest, FindsTheNearestFairLoopOfDrawnGraphs) {
 
 using GraphResult = LassoResult<RandomGraph::Choice>;
 
-void ExpectSame(const GraphResult& one, const GraphResult& other) {
-  EXPECT_EQ(one.search.ending, other.search.ending);
-  EXPECT_EQ(one.search.states, other.search.states);
-  EXPECT_EQ(one.search.transitions, other.search.transitions);
-  EXPECT_EQ(one.bad_states, other.bad_states);
-  EXPECT_EQ(one.bad_transitions, other.bad_transitions);
-  ASSERT_EQ(one.lasso.has_value(), other.lasso.has_value());
-  if (!one.lasso) return;
-  EXPECT_EQ(one.lasso->faults, other.lasso->faults);
-  EXPECT_TRUE(one.lasso->stem == other.lasso->stem);
-  EXPECT_TRUE(one.lasso->loop == other.lasso->loop);
-}
-
 GraphResult FairLoopOf(const RandomGraph& model, const SearchOptions& options) {
   return FindLasso(model, IsBad, ClassOf, kEven | kOdd, options);
 }
@@ -239,30 +226,14 @@ TEST(LassoTest, SeveralThreadsFindWhatOneFinds) {
   EXPECT_GT(found, 20);
 }
 
-// Stopped after every `rounds` rounds, and gone on with from the bytes by the next number of threads.
 GraphResult FairLoopInPieces(const RandomGraph& model, int rounds, int& times) {
-  std::string bytes;
-  const auto save = [&bytes](const SearchRecord& record, const WaitingLinks& waiting,
-                             const explore::BadGraph& bad) {
-    std::ostringstream out;
-    WriteCheckpoint({}, record, waiting, bad, out);
-    bytes = out.str();
+  const auto search = [&model](const SearchOptions& options, const SaveLasso& save,
+                               std::optional<Checkpoint> from) {
+    return from
+               ? FindLassoFrom(*std::move(from), model, IsBad, ClassOf, kEven | kOdd, options, save)
+               : FindLasso(model, IsBad, ClassOf, kEven | kOdd, options, save);
   };
-  for (std::optional<Checkpoint> from;; ++times) {
-    int left = rounds;
-    SearchOptions options = {.jobs = 1 + times % 3, .round = 3};
-    options.progress = [&left](const Progress& progress) {
-      return progress.is_restoring || left-- > 0 ? Continue::kYes : Continue::kNo;
-    };
-    GraphResult result =
-        from ? FindLassoFrom(*std::move(from), model, IsBad, ClassOf, kEven | kOdd, options, save)
-             : FindLasso(model, IsBad, ClassOf, kEven | kOdd, options, save);
-    if (result.search.ending != Ending::kStopped) return result;
-    std::istringstream in(bytes);
-    CheckpointReader reader(in);
-    reader.ReadSettings();
-    from = reader.ReadSearch();
-  }
+  return InPieces(search, rounds, 3, 3, times);
 }
 
 // The graph is saved with the search.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "sim/explore/lock_model.h"
 #include "sim/explore/scenario_space.h"
 #include "sim/scenario/loader.h"
+#include "tests/sim/explore/lasso_testing.h"
 
 namespace whorl::sim::explore_wedge_test {
 namespace {
@@ -49,29 +49,13 @@ TEST(ExploreWedge, FencedLeaseIsNeverWedged) {
   }
 }
 
-// Stopped again and again, and gone on with from the bytes by one thread and by two in turn.
-explore::LassoResult<Move> InPieces(const LockModel& model, int rounds, int& times) {
-  std::string bytes;
-  const auto save = [&bytes](const explore::SearchRecord& record,
-                             const explore::WaitingLinks& waiting, const explore::BadGraph& bad) {
-    std::ostringstream out;
-    explore::WriteCheckpoint({}, record, waiting, bad, out);
-    bytes = out.str();
+explore::LassoResult<Move> WedgeInPieces(const LockModel& model, int rounds, int& times) {
+  const auto search = [&model](const explore::SearchOptions& options,
+                               const explore::SaveLasso& save,
+                               std::optional<explore::Checkpoint> from) {
+    return FindWedge(model, options, save, std::move(from));
   };
-  std::optional<explore::Checkpoint> from;
-  for (times = 0;; ++times) {
-    int left = rounds;
-    explore::SearchOptions options = {.jobs = 1 + times % 2, .round = 100};
-    options.progress = [&left](const explore::Progress& progress) {
-      return progress.is_restoring || left-- > 0 ? explore::Continue::kYes : explore::Continue::kNo;
-    };
-    auto result = FindWedge(model, options, save, std::move(from));
-    if (result.search.ending != explore::Ending::kStopped) return result;
-    std::istringstream in(bytes);
-    explore::CheckpointReader reader(in);
-    reader.ReadSettings();
-    from = reader.ReadSearch();
-  }
+  return explore::InPieces(search, rounds, 2, 100, times);
 }
 
 // Of worlds: the same by one thread, by two, and by both in pieces.
@@ -81,17 +65,8 @@ TEST(ExploreWedge, ThreadsAndPiecesFindWhatOneThreadFinds) {
     SCOPED_TRACE(model.scenario().protocol);
     const auto one = FindWedge(model, {});
     int times = 0;
-    for (const auto& other :
-         {FindWedge(model, {.jobs = 2, .round = 50}), InPieces(model, 5, times)}) {
-      EXPECT_EQ(other.search.states, one.search.states);
-      EXPECT_EQ(other.search.transitions, one.search.transitions);
-      EXPECT_EQ(other.bad_states, one.bad_states);
-      EXPECT_EQ(other.bad_transitions, one.bad_transitions);
-      ASSERT_EQ(other.lasso.has_value(), one.lasso.has_value());
-      if (!one.lasso) continue;
-      EXPECT_TRUE(other.lasso->stem == one.lasso->stem);
-      EXPECT_TRUE(other.lasso->loop == one.lasso->loop);
-    }
+    explore::ExpectSame(FindWedge(model, {.jobs = 2, .round = 50}), one);
+    explore::ExpectSame(WedgeInPieces(model, 5, times), one);
     EXPECT_GT(times, 2);
   }
 }
