@@ -34,8 +34,10 @@ uint64_t CanonicalForm::ScopeOf(std::string_view base) {
   return XXH3_64bits(base.data(), base.size()) & kBits;
 }
 
-void CanonicalForm::Clear(Timestamp now) {
+void CanonicalForm::Clear(Timestamp now, bool orders_tokens) {
   now_ = now;
+  orders_tokens_ = orders_tokens;
+  times_ = Times::kInstants;
   transactions_.clear();
   words_.Clear();
   holes_.clear();
@@ -103,7 +105,7 @@ Digest128 NormalForm::WalkNumbers(const Holes& holes, std::span<const int64_t> n
     const int64_t from_now = SaturatingAdd(number, -now_);
     switch (hole.kind) {
       case HoleKind::kInstant:
-        if (IsLongAgo(number)) {
+        if (IsLongAgo(hole, from_now, memory_)) {
           digest.Add(kLongAgo);
           Collect(holes.scopes[i], number);
         } else {

@@ -50,7 +50,7 @@ struct Digest128 {
 
 // A number of a part that its shape leaves out.
 enum class HoleKind : uint8_t {
-  kInstant,  // of true time, in nanoseconds since 1970
+  kInstant,  // of true time, in nanoseconds since 1970; with `param`, that is how long ago is long ago
   kTick,  // such an instant, of which only the next one after now matters that is whole `param`s later
   kFloored,  // such an instant, which matters only as far as it is more than `param` after now
   kRank,     // a number that matters by its order among those of its scope
@@ -64,6 +64,10 @@ struct Hole {
   int64_t param = 0;
   friend constexpr bool operator==(const Hole&, const Hole&) = default;
 };
+// Whether an instant is long ago, which is so far from now, in nanoseconds.
+constexpr bool IsLongAgo(const Hole& hole, int64_t from_now, int64_t memory) {
+  return from_now <= -(hole.param != 0 ? hole.param : memory);
+}
 
 // The kinds of parts, and what part of that kind it is, are whoever adds them to say.
 struct PartName {
@@ -98,8 +102,9 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     size_t last_hole = 0;
   };
 
-  // Empties it, but for its memory. `now`: true time.
-  void Clear(Timestamp now);
+  // Empties it, but for its memory. `now`: true time. `orders_tokens`: of tokens it matters only which is the
+  // later, and of what Times says.
+  void Clear(Timestamp now, bool orders_tokens = false);
   // Null: everything keeps its name. REQUIRES: it outlives the form, or is replaced.
   void Rename(const Renaming* renaming) { renaming_ = renaming; }
   int16_t Renamed(int16_t node) const {
@@ -122,6 +127,12 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     return std::span(numbers_).subspan(part.first_hole, part.last_hole - part.first_hole);
   }
   Timestamp now() const { return now_; }
+
+  // What timestamps that follow are; after Clear, instants. If tokens matter by more than their order, all are
+  // instants.
+  enum class Times : uint8_t { kInstants, kTokens };
+  void SetTimes(Times times) { times_ = times; }
+  bool OrdersTokens() const { return orders_tokens_; }
 
   // What follows belongs to the process on this node, whose clock shows `now`.
   void SetProcess(int16_t node, LocalInstant now) {
@@ -184,7 +195,8 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     if (const auto name = ParseInstantName(text)) {
       AddWord(kInstantName);
       AddText(name->base);
-      return AddTokenNumber(name->number);
+      AddTokenNumber(name->number);
+      return AddText(name->more);
     }
     AddText(Renamed(text));
   }
@@ -199,12 +211,15 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     const Timestamp time = Timestamp::FromUnixNanos(ns);
     constexpr Duration kNear = Seconds(int64_t{366} * 86'400);
     const Duration ago = now_ - time;
-    if (ago < kNear && -kNear < ago) return Add(time);
+    if (ago < kNear && -kNear < ago) return AddToken(time);
     AddWord(number);
   }
-  void Add(Timestamp time) {
-    AddHole({.kind = HoleKind::kInstant, .scope = kTrueTime}, time.UnixNanos());
+  void AddToken(Timestamp time) {
+    const Hole ordered = {
+        .kind = HoleKind::kInstant, .scope = kScopeOfTokens, .param = kMemoryOfTokens.ns};
+    orders_tokens_ ? AddHole(ordered, time.UnixNanos()) : AddInstant(time);
   }
+  void Add(Timestamp time) { times_ == Times::kTokens ? AddToken(time) : AddInstant(time); }
   void Add(LocalInstant instant) {
     AddHole({.kind = HoleKind::kInstant, .scope = local_scope_}, InTrueTime(instant));
   }
@@ -231,7 +246,10 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   static constexpr uint64_t kTrueTime = 0;
   static constexpr uint64_t kScopeOfNodes = uint64_t{1} << 16;
   static constexpr uint64_t kScopeOfSerials = uint64_t{2} << 16;
+  static constexpr uint64_t kScopeOfTokens = uint64_t{4} << 16;
   static constexpr uint64_t kScopeOfGenerations = uint64_t{1} << 55;
+  // A commit timestamp that Spanner picks is that new, so that no step makes an older token.
+  static constexpr Duration kMemoryOfTokens = Milliseconds(1);
   static uint64_t ScopeOf(std::string_view base);
 
   static constexpr uint64_t ScopeOfGenerations(ProcessId process) {
@@ -246,7 +264,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   }
 
   static constexpr uint64_t kNumberedName = ~uint64_t{0};     // no length
-  static constexpr uint64_t kInstantName = ~uint64_t{0} - 1;  // neither
+  static constexpr uint64_t kInstantName = ~uint64_t{0} - 1;  // no length either
 
   // A vector whose Push is a few instructions wherever it is called: a state has hundreds of words.
   class Words {
@@ -273,6 +291,10 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     return SaturatingAdd(now_.UnixNanos(), (instant - local_now_).ns);
   }
 
+  void AddInstant(Timestamp time) {
+    AddHole({.kind = HoleKind::kInstant, .scope = kTrueTime}, time.UnixNanos());
+  }
+
   void AddText(std::string_view text) {
     AddWord(text.size());
     while (!text.empty()) {
@@ -285,6 +307,8 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   }
 
   Timestamp now_;
+  bool orders_tokens_ = false;
+  Times times_ = Times::kInstants;
   const Renaming* renaming_ = nullptr;
   std::vector<std::pair<TransactionId, CallName>> transactions_;
   Words words_;
@@ -395,7 +419,6 @@ class NormalForm {
   static bool IsNarrow(const Scope& scope) {
     return static_cast<uint64_t>(scope.greatest) - static_cast<uint64_t>(scope.least) < kBits;
   }
-  bool IsLongAgo(int64_t instant) const { return SaturatingAdd(instant, -now_) <= -memory_; }
   void SortNumbers();
   // How many of the scope's numbers are less.
   uint64_t RankOf(const Ranked& one) const;

@@ -164,6 +164,9 @@ struct ProtocolInfo {
   bool depends_on_absolute_time = false;
   // All INT64 columns that its statements return are ages in milliseconds (TIMESTAMP_DIFF).
   bool reads_ages = false;
+  // Of a token it asks only whether another one is later. So are all timestamps in its state, in what it
+  // sends to Spanner and in what it is told, and those in the column holder_columns.token.
+  bool orders_tokens_only = false;
   // It tells two ids, or names of processes or nodes, apart by which is the lesser: processes are not equal
   // although they are alike.
   bool compares_ids = false;

@@ -65,15 +65,18 @@ std::optional<NumberedName> ParseNumberedName(std::string_view text) {
 
 std::optional<InstantName> ParseInstantName(std::string_view text) {
   constexpr size_t kDigits = 19;
-  if (text.size() <= kDigits) return std::nullopt;
-  const std::string_view digits = text.substr(text.size() - kDigits);
-  if (digits.front() == '0' || text[text.size() - kDigits - 1] != '_') return std::nullopt;
-  InstantName name;
-  name.base = text.substr(0, text.size() - kDigits - 1);
-  const char* const end = digits.data() + kDigits;
-  const auto [rest, error] = std::from_chars(digits.data(), end, name.number);
-  if (error != std::errc{} || rest != end) return std::nullopt;
-  return name;
+  for (size_t place = text.find('_'); place != std::string_view::npos;
+       place = text.find('_', place + 1)) {
+    const std::string_view digits = text.substr(place + 1, kDigits);
+    if (digits.size() < kDigits || digits.front() == '0') continue;
+    InstantName name = {
+        .base = text.substr(0, place), .number = 0, .more = text.substr(place + 1 + kDigits)};
+    if (!name.more.empty() && name.more.front() >= '0' && name.more.front() <= '9') continue;
+    const char* const end = digits.data() + kDigits;
+    const auto [rest, error] = std::from_chars(digits.data(), end, name.number);
+    if (error == std::errc{} && rest == end) return name;
+  }
+  return std::nullopt;
 }
 
 }  // namespace whorl

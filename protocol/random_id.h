@@ -25,13 +25,14 @@ struct NumberedName {
 // Empty: the text is none.
 std::optional<NumberedName> ParseNumberedName(std::string_view text);
 
-// A name that a process makes of an instant: "<base>_<19 digits>", nanoseconds since 1970 of the years after
-// 2001.
+// A name that a process makes of an instant, alone or in a message: "<base>_<19 digits><more>", nanoseconds since
+// 1970 of the years after 2001.
 struct InstantName {
   std::string_view base;
   uint64_t number = 0;
+  std::string_view more;  // begins with no digit
 };
-// Empty: the text is none.
+// The first one. Empty: the text has none.
 std::optional<InstantName> ParseInstantName(std::string_view text);
 
 }  // namespace whorl

@@ -64,7 +64,11 @@ class Token {
   template <typename Fingerprint>
   void AddTo(Fingerprint& fingerprint) const {
     if (commit() != nullptr) {
-      fingerprint.Add(*commit());
+      if constexpr (requires { fingerprint.AddToken(*commit()); }) {
+        fingerprint.AddToken(*commit());
+      } else {
+        fingerprint.Add(*commit());
+      }
     } else {
       fingerprint.Add(std::get<int64_t>(value_));
       fingerprint.AddWord(~uint64_t{0});  // which is no timestamp's nanoseconds

@@ -104,6 +104,8 @@ ProtocolInfo Info() {
     Config config = MakeConfig(table, std::move(lock_name), std::move(id), lease);
     config.constants = GridConstants();
     config.locker.constants.grace = config.lease;
+    // No step asks about the ttl. Days ahead, it would tell states apart by nothing but how long the row has been there.
+    config.locker.constants.kept_after = {};
     return Hosted<State>(std::move(config));
   };
   info.statements = [](const std::string& table) {

@@ -79,6 +79,7 @@ ProtocolInfo Info() {
   ProtocolInfo info;
   info.depends_on_absolute_time = true;  // TakeoverRowName
   info.reads_ages = true;
+  info.orders_tokens_only = true;
   info.memory_leases = 2;
   info.name = "spindle_v2";
   info.summary =

@@ -33,8 +33,8 @@ namespace whorl::spindle_v2 {
 // A token as users see it: XXH64 of its text in RFC 3339.
 using TokenHash = uint64_t;
 TokenHash HashOf(Timestamp token);
-// In place of it where time is a grid: the nanoseconds since 1970. No two tokens have one number, and it tells
-// from when the token is; searches need that, who tell instants by how far they are from now.
+// In place of it where time is a grid: the nanoseconds since 1970. Other than a hash, they keep the order of
+// tokens and are never the same for two, and a search sees which token a number stands for.
 TokenHash NanosecondsOf(Timestamp token);
 // The hash if there is no row: that of the empty string.
 inline constexpr TokenHash kHashOfNoRow = 17'241'709'254'077'376'921U;

@@ -352,8 +352,8 @@ size_t LockModel::BytesOf(const State& state) const {
                      (sizeof(model::TransactionState) + kSmallBlocksOfCall);
 }
 
-void LockModel::AddParts(const Situation& state, CanonicalForm& form) const {
-  TakeApart(state.world, form);
+void LockModel::AddParts(const Situation& state, CanonicalForm& form, TokensAre tokens) const {
+  TakeApart(state.world, form, tokens);
   form.BeginPart({.kind = static_cast<uint16_t>(PartKind::kJudges)}, 0);
   state.checkers.AddMemory(form);
   form.EndPart();
@@ -382,7 +382,7 @@ explore::Key128 LockModel::KeyOf(const Digest128& parts, const Outside& outside)
   return key;
 }
 
-explore::Key128 LockModel::FormOf(const Situation& state, Duration memory) const {
+explore::Key128 LockModel::FormOf(const Situation& state, Duration memory, TokensAre tokens) const {
   const World& world = state.world;
   const size_t locks = scenario().locks.size();
   thread_local std::vector<int64_t> asked;
@@ -399,7 +399,7 @@ explore::Key128 LockModel::FormOf(const Situation& state, Duration memory) const
   // Of all parts, or of those of one node.
   const auto digest_of = [&](const Renaming* renaming, int16_t node) {
     form.Rename(renaming);
-    AddParts(state, form);
+    AddParts(state, form, tokens);
     form.Rename(nullptr);
     if (renaming != nullptr) symmetry_->Rename(*renaming, asked, renamed);
     const bool is_whole = node < 0;

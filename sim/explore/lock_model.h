@@ -43,6 +43,7 @@
 #include "sim/judge/checkers.h"
 #include "sim/scenario/clock_errors.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/canonical.h"
 #include "sim/world/driver.h"
 #include "sim/world/world.h"
 
@@ -113,8 +114,9 @@ class LockModel {
   // Takes it in place.
   Stepped Step(Situation& state, const Move& move) const;
   explore::Key128 Fingerprint(const State& state) const { return FormOf(*state, memory_); }
-  // The same, had the model that memory.
-  explore::Key128 FormOf(const Situation& state, Duration memory) const;
+  // The same, had the model that memory, and were tokens that.
+  explore::Key128 FormOf(const Situation& state, Duration memory,
+                         TokensAre tokens = TokensAre::kAsTheProtocolSays) const;
   uint32_t Judge(const State& state) const { return state->violated; }
   // Violations are of one kind if the same step, or an event of the same kind, showed them, after
   // faults of the same kinds. REQUIRES: TellKindsApart() was called.
@@ -140,7 +142,8 @@ class LockModel {
   };
   // The parts of its form: those of the world, and what judges remember. The same ones in the same order,
   // however the form names nodes.
-  void AddParts(const Situation& state, CanonicalForm& form) const;
+  void AddParts(const Situation& state, CanonicalForm& form,
+                TokensAre tokens = TokensAre::kAsTheProtocolSays) const;
   // `parts`: their digest, as NormalForm makes it.
   explore::Key128 KeyOf(const Digest128& parts, const Outside& outside) const;
   // How long ago something has to be to be long ago.

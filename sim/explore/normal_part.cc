@@ -156,8 +156,9 @@ void NormalTable::AddLoose(const Shape& shape, std::span<const int64_t> numbers)
   loose_numbers_.insert(loose_numbers_.end(), numbers.begin(), numbers.end());
   SetAsked(shape, numbers);
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const HoleKind kind = shape.holes.all[i].kind;
-    const bool is_old = kind == HoleKind::kInstant && numbers[i] <= -memory_;
+    const Hole& hole = shape.holes.all[i];
+    const HoleKind kind = hole.kind;
+    const bool is_old = kind == HoleKind::kInstant && IsLongAgo(hole, numbers[i], memory_);
     if (kind != HoleKind::kRank && !is_old) continue;
     std::vector<Ranked>& ranks = shape.kind() == PartKind::kLedger ? hidden_ : ranked_;
     ranks.push_back({.scope = shape.holes.scopes[i], .number = numbers[i]});
@@ -197,7 +198,7 @@ void NormalTable::MakeNormal(const Loose& loose) {
     int64_t normal = number;
     switch (hole.kind) {
       case HoleKind::kInstant:
-        if (number > -memory_) break;
+        if (!IsLongAgo(hole, number, memory_)) break;
         normal = RankOf(shape.holes.scopes[i], number, is_shown);
         normal = number == kNeverSet && normal == 0 ? kNeverSet : kOldest + normal;
         break;

@@ -360,7 +360,7 @@ class StepMemory::Recorder {
     const int64_t from_now = SaturatingAdd(number, -now_);
     switch (hole.kind) {
       case HoleKind::kInstant:
-        if (from_now > -memory_) return from_now;
+        if (!IsLongAgo(hole, from_now, memory_)) return from_now;
         if (WasNeverSet(from_now)) return kNeverSet;
         return Copied(hole, number);
       case HoleKind::kTick:

@@ -17,6 +17,8 @@ namespace {
 
 // --- what the world still refers to --------------------------------------------------------------
 
+using Times = CanonicalForm::Times;
+
 const TransactionId* IdIn(const TransactionSelector& selector) {
   return std::get_if<TransactionId>(&selector);
 }
@@ -164,12 +166,16 @@ void AddAsked(const Participant& participant, CanonicalForm& form) {
 
 void AddParticipant(const Participant& participant, ProcessId process, CanonicalForm& form) {
   form.Add(participant.lock);
+  form.SetTimes(Times::kTokens);
   form.Add(participant.machine);
+  form.SetTimes(Times::kInstants);
   form.Add(participant.standing);
   form.Add(participant.believes);
   form.Add(participant.belief_lapsed);
   form.Add(participant.application);
+  form.SetTimes(Times::kTokens);
   AddRunners(participant, process, form);
+  form.SetTimes(Times::kInstants);
 }
 
 // What the clock of the node's process shows. A node that is down has none that matters.
@@ -255,11 +261,13 @@ void AddCall(const World& world, const References& references, uint32_t place,
     form.AddNode(events.message->choice.node);
     const auto* replies = std::get_if<ReplyArrives>(&events.message->choice.event);
     form.AddWord(replies == nullptr ? 0 : replies->from_spanner ? 1 : 2);
+    form.SetTimes(Times::kTokens);
     if (replies == nullptr) {
       form.Add(call.request);
     } else {
       AddResponse(world, call, form);
     }
+    form.SetTimes(Times::kInstants);
   }
   form.Add(call.sent_at);
   form.AddWord(is_alive ? 1 : 0);
@@ -349,6 +357,35 @@ void AddParked(const std::optional<model::ParkedCall>& parked, CanonicalForm& fo
   form.Add(without);
 }
 
+// The column of the table that holds nothing but tokens; nothing: there is none, or tokens are instants.
+std::optional<uint32_t> TokenColumnOf(const World& world, size_t table, const CanonicalForm& form) {
+  const std::vector<model::Table>& tables = world.setup().catalogue->schema().tables;
+  if (!form.OrdersTokens() || table >= tables.size()) return std::nullopt;
+  const ProtocolInfo& protocol = *FindProtocol(world.setup().scenario.protocol);
+  return tables[table].FindColumn(protocol.holder_columns.token);
+}
+
+void AddRow(const std::optional<Row>& row, std::optional<uint32_t> token_column,
+            CanonicalForm& form) {
+  if (!row || !token_column) return form.Add(row);
+  form.AddWord(1);
+  for (uint32_t column = 0; column < row->size(); ++column) {
+    form.SetTimes(column == *token_column ? Times::kTokens : Times::kInstants);
+    form.Add((*row)[column]);
+  }
+  form.SetTimes(Times::kInstants);
+}
+
+void AddWrite(const World& world, const model::BufferedWrite& write, CanonicalForm& form) {
+  form.Add(write.table);
+  form.Add(write.key);
+  AddRow(write.row, TokenColumnOf(world, write.table, form), form);
+  form.AddWord(write.columns);
+  form.AddWord(write.pending);
+  form.Add(write.changes_existence);
+  form.AddWord(write.unreadable);
+}
+
 void AddTransaction(const World& world, const model::TransactionState& transaction,
                     CanonicalForm& form) {
   form.Add(transaction.id);
@@ -360,30 +397,36 @@ void AddTransaction(const World& world, const model::TransactionState& transacti
   form.Add(transaction.doomed);
   // Not its digest, which is of instants as they are: a client repeats a statement as it was.
   form.AddWord(transaction.served.size());
+  form.SetTimes(Times::kTokens);
   for (const model::ServedStatement& served : transaction.served) {
     form.Add(served.sequence_number);
     form.Add(served.response);
   }
   form.Add(transaction.precommit_sequence);
   if (transaction.phase == model::TransactionPhase::kCommitted) {
-    return form.Add(transaction.commit_timestamp);
+    form.Add(transaction.commit_timestamp);
   }
+  form.SetTimes(Times::kInstants);
   if (model::IsOver(transaction)) return;
   form.Add(transaction.snapshot);
   if (!model::ReadsASnapshot(transaction.kind)) AddLastUsed(world, transaction, form);
   form.Add(transaction.reads);
-  form.Add(transaction.writes);
+  form.AddWord(transaction.writes.size());
+  for (const model::BufferedWrite& write : transaction.writes) AddWrite(world, write, form);
+  form.SetTimes(Times::kTokens);
   AddParked(transaction.parked, form);
   form.Add(transaction.mutations);
+  form.SetTimes(Times::kInstants);
   if (transaction.phase != model::TransactionPhase::kCommitting) return;
   form.Add(transaction.commit_timestamp);
+  if (form.OrdersTokens()) form.AddToken(transaction.commit_timestamp);
   form.Add(transaction.commit_call);
   form.Add(transaction.replicated);
 }
 
 // The versions that a read can see: the newest one, and those that were so at `oldest_read` or later.
-void AddRows(const model::StoredTable& table, std::optional<Timestamp> oldest_read,
-             CanonicalForm& form) {
+void AddRows(const model::StoredTable& table, std::optional<uint32_t> token_column,
+             std::optional<Timestamp> oldest_read, CanonicalForm& form) {
   uint64_t count = 0;
   for (const auto& [key, versions] : table.rows) {
     auto first = versions.end() - 1;
@@ -402,7 +445,7 @@ void AddRows(const model::StoredTable& table, std::optional<Timestamp> oldest_re
         form.Add(version->commit);
         form.AddWord(version->columns);
       }
-      form.Add(version->row);
+      AddRow(version->row, token_column, form);
     }
   }
   form.AddWord(count);
@@ -441,7 +484,9 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
   });
   const std::optional<Timestamp> oldest_read = OldestRead(database, references);
   Begin(PartKind::kDatabase, -1, form);
-  for (const model::StoredTable& table : database.tables) AddRows(table, oldest_read, form);
+  for (size_t i = 0; i < database.tables.size(); ++i) {
+    AddRows(database.tables[i], TokenColumnOf(world, i, form), oldest_read, form);
+  }
   form.Add(database.sessions);
   form.Add(database.waiting_reads);
   form.Add(database.look_again);
@@ -477,10 +522,13 @@ void AddFaults(const ActiveFaults& faults, CanonicalForm& form) {
 
 }  // namespace
 
-void TakeApart(const World& world, CanonicalForm& form) {
+void TakeApart(const World& world, CanonicalForm& form, TokensAre tokens) {
   const WorldState& state = world.state();
   const References references(world);
-  form.Clear(ToTimestamp(state.now));
+  const bool orders_tokens = tokens == TokensAre::kAsTheProtocolSays
+                                 ? FindProtocol(world.setup().scenario.protocol)->orders_tokens_only
+                                 : tokens == TokensAre::kOrdered;
+  form.Clear(ToTimestamp(state.now), orders_tokens);
   ForEachTransaction(state.database, [&](const model::TransactionState& transaction, uint32_t) {
     form.AddTransaction(transaction.id, transaction.begun_by);
   });

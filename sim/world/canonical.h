@@ -80,8 +80,16 @@ void ForEachReferenceOf(const Call& call, const PendingSlot* message, const Visi
   }
 }
 
+// The other two are for tests, which compare them.
+enum class TokensAre : uint8_t {
+  kAsTheProtocolSays,  // ProtocolInfo::orders_tokens_only
+  kOrdered,
+  kInstants,
+};
+
 // Adds all parts of the world. Clears the form.
-void TakeApart(const World& world, CanonicalForm& form);
+void TakeApart(const World& world, CanonicalForm& form,
+               TokensAre tokens = TokensAre::kAsTheProtocolSays);
 
 // `memory`: longer than any time that the code under test, the faults and Spanner's limits ask about.
 Digest128 CanonicalDigest(const World& world, Duration memory);

@@ -61,8 +61,19 @@ TEST(SpindleV2TokenTest, OnTheGridIsItsNanoseconds) {
   ASSERT_TRUE(parsed.has_value()) << name;
   EXPECT_EQ(parsed->base, "job");
   EXPECT_EQ(parsed->number, 1'767'225'600'500'000'000U);
+  EXPECT_EQ(parsed->more, "");
   EXPECT_TRUE(Constants().hashes_tokens);
   EXPECT_FALSE(GridConstants(Seconds(4)).hashes_tokens);
+}
+
+// As in the error of an INSERT: states of a search differ by it as by the row.
+TEST(SpindleV2TokenTest, AnInstantIsReadInAMessageToo) {
+  const auto parsed =
+      ParseInstantName("Row [my_job_1767225600500000000] in table my_table already exists");
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->base, "Row [my_job");
+  EXPECT_EQ(parsed->number, 1'767'225'600'500'000'000U);
+  EXPECT_EQ(parsed->more, "] in table my_table already exists");
 }
 
 TEST(SpindleV2TokenTest, OtherTextsAreNoNamesOfInstants) {

@@ -86,7 +86,7 @@ TEST(ExploreLocks, ClosedSpacesHaveTheirSizes) {
       {"fenced_lease", {}, 4, 360, 482},
       {"fenced_lease", {.aborts = 1}, kNoHorizon, 3'488, 7'132},
       {"fenced_lease", {.losses = 1}, kNoHorizon, 7'482, 14'530},
-      {"spindle_v2", {}, 2, 38'272, 115'986},
+      {"spindle_v2", {}, 2, 20'998, 63'676},
       {"spindle_v3", {}, kNoHorizon, 1'708, 2'858},
       {"semaphore", {}, 2, 10'906, 24'420},
       {"lease_lock", {}, kNoHorizon, 2'022, 4'122},

@@ -1,4 +1,5 @@
-// What a search forgets of long ago (MemoryOf, ProtocolInfo::memory_leases) must not matter.
+// What a search forgets must not matter: how long ago something was (MemoryOf, ProtocolInfo::memory_leases), and when
+// a token was committed (ProtocolInfo::orders_tokens_only).
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -32,27 +33,33 @@ LockModel ModelOf(std::string_view protocol, const FaultBudget& faults) {
 using Key = std::pair<uint64_t, uint64_t>;
 using Forms = std::set<Key>;
 
-Key FormOf(const LockModel& model, const LockModel::State& state, Duration memory) {
-  const explore::Key128 key = model.FormOf(*state, memory);
+// A way to tell states apart.
+struct View {
+  Duration memory;
+  TokensAre tokens = TokensAre::kAsTheProtocolSays;
+};
+
+Key FormOf(const LockModel& model, const LockModel::State& state, const View& view) {
+  const explore::Key128 key = model.FormOf(*state, view.memory, view.tokens);
   return {key.high, key.low};
 }
 
 struct Comparison {
-  size_t states = 0;  // told apart by a memory that is twice as long
-  size_t forms = 0;   // told apart by `memory`
+  size_t states = 0;  // told apart by the finer view
+  size_t forms = 0;   // told apart by the coarser one
   size_t different =
       0;  // states from which other forms are reached than from the first of their form
 };
 
-// Visits the first `limit` states that the longer memory tells apart. If the shorter one is long enough,
-// all states of one form lead to the same forms, at every step, so for ever.
-Comparison Compare(const LockModel& model, Duration shorter, Duration longer, size_t limit) {
+// Visits the first `limit` states that the finer view tells apart. If the coarser one is fine enough, all
+// states of one form lead to the same forms, at every step, so for ever.
+Comparison Compare(const LockModel& model, const View& coarser, const View& finer, size_t limit) {
   Comparison found;
   std::map<Key, Forms> known;
   Forms seen;
   std::deque<LockModel::State> waiting;
   const auto add = [&](LockModel::State state) {
-    if (seen.insert(FormOf(model, state, longer)).second) waiting.push_back(std::move(state));
+    if (seen.insert(FormOf(model, state, finer)).second) waiting.push_back(std::move(state));
   };
   for (LockModel::State& state : model.Initial()) add(std::move(state));
   for (; !waiting.empty() && found.states < limit; ++found.states) {
@@ -62,10 +69,10 @@ Comparison Compare(const LockModel& model, Duration shorter, Duration longer, si
     model.ForEachChoice(state, [&](const Move& move, int) {
       LockModel::State to;
       if (!model.Take(state, move, to)) return;
-      next.insert(FormOf(model, to, shorter));
+      next.insert(FormOf(model, to, coarser));
       add(std::move(to));
     });
-    const auto [first, is_new] = known.try_emplace(FormOf(model, state, shorter), next);
+    const auto [first, is_new] = known.try_emplace(FormOf(model, state, coarser), next);
     if (!is_new && first->second != next) ++found.different;
   }
   found.forms = known.size();
@@ -86,8 +93,9 @@ TEST(ExploreMemory, WhatIsLongerAgoDoesNotMatter) {
     if (protocol.make_grid_config == nullptr) continue;
     for (const FaultBudget& faults : budgets) {
       const LockModel model = ModelOf(protocol.name, faults);
-      EXPECT_EQ(Compare(model, model.memory(), model.memory() * 2, kLimit).different, 0U)
-          << protocol.name;
+      const View coarser = {.memory = model.memory()};
+      const View finer = {.memory = model.memory() * 2};
+      EXPECT_EQ(Compare(model, coarser, finer, kLimit).different, 0U) << protocol.name;
     }
   }
 }
@@ -95,9 +103,38 @@ TEST(ExploreMemory, WhatIsLongerAgoDoesNotMatter) {
 // A memory that is too short is noticed; not sooner under the sanitizers.
 TEST(ExploreMemory, WhatIsLessLongAgoMatters) {
   const LockModel model = ModelOf("spindle_v3", {.losses = 1});
-  const Comparison found = Compare(model, model.bounds().grid, model.memory(), 10'000);
+  const Comparison found =
+      Compare(model, {.memory = model.bounds().grid}, {.memory = model.memory()}, 10'000);
   EXPECT_LT(found.forms, found.states);
   EXPECT_GT(found.different, 0U);
+}
+
+TEST(ExploreMemory, WhenATokenWasCommittedDoesNotMatter) {
+  constexpr size_t kMany = Fewer(40'000);
+  bool are_there_any = false;
+  for (const ProtocolInfo& protocol : Protocols()) {
+    if (!protocol.orders_tokens_only) continue;
+    are_there_any = true;
+    for (const FaultBudget& faults : std::vector<FaultBudget>{{}, {.deletes = 1}}) {
+      const LockModel model = ModelOf(protocol.name, faults);
+      const View ordered = {.memory = model.memory(), .tokens = TokensAre::kOrdered};
+      const View instants = {.memory = model.memory(), .tokens = TokensAre::kInstants};
+      const Comparison found = Compare(model, ordered, instants, kMany);
+      EXPECT_EQ(found.different, 0U) << protocol.name;
+      if (!kTestsAreSlow) {  // the first states have too few tokens
+        EXPECT_LT(found.forms, found.states) << protocol.name;
+      }
+    }
+  }
+  EXPECT_TRUE(are_there_any);
+}
+
+// A protocol whose tokens are leases, too, would be noticed if it said that it only orders them.
+TEST(ExploreMemory, WhenALeaseWasCommittedMatters) {
+  const LockModel model = ModelOf("spindle_v3", {.losses = 1});
+  const View ordered = {.memory = model.memory(), .tokens = TokensAre::kOrdered};
+  const View instants = {.memory = model.memory(), .tokens = TokensAre::kInstants};
+  EXPECT_GT(Compare(model, ordered, instants, 10'000).different, 0U);
 }
 
 }  // namespace

@@ -62,6 +62,10 @@ class NormalTableTest : public testing::Test {
   Shape instants_ =
       ShapeWith(PartKind::kDatabase, {{.kind = HoleKind::kInstant, .scope = kTrueTime},
                                       {.kind = HoleKind::kInstant, .scope = kTrueTime}});
+  Shape tokens_ =
+      ShapeWith(PartKind::kDatabase,
+                {{.kind = HoleKind::kInstant, .scope = kOtherScope, .param = Seconds(1).ns},
+                 {.kind = HoleKind::kInstant, .scope = kOtherScope, .param = Seconds(1).ns}});
   Shape ledger_ = ShapeWith(PartKind::kLedger, {{.kind = HoleKind::kRank, .scope = kScope},
                                                 {.kind = HoleKind::kRank, .scope = kScope}});
 };
@@ -106,6 +110,18 @@ TEST_F(NormalTableTest, InstantsBecomeOldInTheirOrder) {
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{kOldest, Seconds(-3).ns}));
   table_.Advance(memory, parts);
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{kOldest, kOldest + kRankStep}));
+}
+
+// Whatever the memory of the search.
+TEST_F(NormalTableTest, InstantsWithAMemoryOfTheirOwnBecomeOldByIt) {
+  ShapeTable::Parts world;
+  AddTo(world, tokens_, {At(Milliseconds(-999)), At(Seconds(-1))});
+  AddTo(world, instants_, {At(Seconds(-1)), At(Seconds(-2))});
+  NormalParts parts = NormalOf(world);
+  EXPECT_EQ(Only(parts, tokens_).numbers, (std::vector<int64_t>{Milliseconds(-999).ns, kOldest}));
+  EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{Seconds(-1).ns, Seconds(-2).ns}));
+  table_.Advance(Milliseconds(1), parts);
+  EXPECT_EQ(Only(parts, tokens_).numbers, (std::vector<int64_t>{kOldest + kRankStep, kOldest}));
 }
 
 TEST_F(NormalTableTest, WhatWasNeverSetIsBeforeAllOthers) {
