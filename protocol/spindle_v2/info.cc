@@ -28,9 +28,10 @@ ProtocolInfo Info() {
       {.name = "token", .type = Type::kTimestamp},
       {.name = "writer", .type = Type::kString},
   }};
-  static constexpr std::array<Invariant, 2> kBreaksS1 = {
+  static constexpr std::array<Invariant, 3> kBreaksS1 = {
       Invariant::kLeaseRespected,
       Invariant::kSingleLeaderBelief,
+      Invariant::kHandedTokenMonotonic,
   };
   static constexpr std::array<Invariant, 1> kBreaksLeaseRespected = {Invariant::kLeaseRespected};
   static constexpr std::array<Invariant, 1> kBreaksNoWedge = {Invariant::kNoWedge};
