@@ -102,8 +102,8 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     size_t last_hole = 0;
   };
 
-  // Empties it, but for its memory. `now`: true time. `orders_tokens`: of tokens it matters only which is the
-  // later, and of what Times says.
+  // Empties it, but for its memory. `now`: true time. `orders_tokens`: tokens, and what
+  // Times calls so, matter by their order alone.
   void Clear(Timestamp now, bool orders_tokens = false);
   // Null: everything keeps its name. REQUIRES: it outlives the form, or is replaced.
   void Rename(const Renaming* renaming) { renaming_ = renaming; }

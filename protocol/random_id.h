@@ -32,7 +32,7 @@ struct InstantName {
   uint64_t number = 0;
   std::string_view more;  // begins with no digit
 };
-// The first one. Empty: the text has none.
+// The first one in the text. Empty: there is none.
 std::optional<InstantName> ParseInstantName(std::string_view text);
 
 }  // namespace whorl

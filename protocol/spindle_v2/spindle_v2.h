@@ -33,7 +33,7 @@ namespace whorl::spindle_v2 {
 // A token as users see it: XXH64 of its text in RFC 3339.
 using TokenHash = uint64_t;
 TokenHash HashOf(Timestamp token);
-// In place of it where time is a grid: the nanoseconds since 1970. Other than a hash, they keep the order of
+// In place of it where time is a grid: the nanoseconds since 1970. Unlike hashes, they keep the order of
 // tokens and are never the same for two, and a search sees which token a number stands for.
 TokenHash NanosecondsOf(Timestamp token);
 // The hash if there is no row: that of the empty string.

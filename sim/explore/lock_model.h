@@ -114,7 +114,7 @@ class LockModel {
   // Takes it in place.
   Stepped Step(Situation& state, const Move& move) const;
   explore::Key128 Fingerprint(const State& state) const { return FormOf(*state, memory_); }
-  // The same, had the model that memory, and were tokens that.
+  // The same with another memory, or with tokens seen in another way; for tests, which compare them.
   explore::Key128 FormOf(const Situation& state, Duration memory,
                          TokensAre tokens = TokensAre::kAsTheProtocolSays) const;
   uint32_t Judge(const State& state) const { return state->violated; }
