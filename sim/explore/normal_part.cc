@@ -42,7 +42,11 @@ uint64_t Below(int bit) { return (uint64_t{1} << bit) - 1; }
 bool IsDense(uint64_t present) { return (present & (present + 1)) == 0; }
 
 bool IsBefore(const NormalPart* a, const NormalPart* b) {
-  return a->order != b->order ? a->order < b->order : a->digest < b->digest;
+  if (a->order != b->order) return a->order < b->order;
+  if (a->digest != b->digest) return a->digest < b->digest;
+  // These two mean the same now, but they may have other numbers: steps know them by their place.
+  if (a->identity.high != b->identity.high) return a->identity.high < b->identity.high;
+  return a->identity.low < b->identity.low;
 }
 
 Key128 Extend(Key128 key, const Digest128& digest) {
@@ -68,7 +72,7 @@ const NormalPart& NormalTable::Of(const Shape& shape, std::span<const int64_t> n
   for (const int64_t number : numbers) {
     identity = explore::Extend(identity, static_cast<uint64_t>(number));
   }
-  if (const NormalPart* const* known = known_.Find(identity)) return **known;
+  if (const NormalPart* const* found = known_.Find(identity)) return **found;
   auto part = std::make_unique<NormalPart>();
   part->shape = &shape;
   part->is_shown = shape.kind() != PartKind::kLedger;
@@ -76,8 +80,22 @@ const NormalPart& NormalTable::Of(const Shape& shape, std::span<const int64_t> n
   part->concerns_gates = shape.holes.has_gates || !shape.questions.empty();
   part->numbers.assign(numbers.begin(), numbers.end());
   part->identity = identity;
+  part->node = shape.name.index;
+  part->sets = shape.sets;
+  part->events = static_cast<uint8_t>(shape.events.size());
+  part->only_is_due = shape.kind() == PartKind::kEvent && shape.hole_count() == 1;
+  part->refers = !shape.references.empty();
+  const auto known = [&](const PartTransaction& one) {
+    const bool has_number = one.hole != PartTransaction::kNoHole;
+    return KnownTransaction{.id = one.id, .number = has_number ? numbers[one.hole] : 0};
+  };
+  for (const PartTransaction& reference : shape.references) {
+    part->references.push_back(known(reference));
+  }
+  part->transaction = known(shape.transaction);
   Describe(*part);
   bytes_ += sizeof(NormalPart) + numbers.size() * sizeof(int64_t) +
+            part->references.size() * sizeof(KnownTransaction) +
             part->more_renamed.size() * sizeof(Digest128) + 100;
   known_.Insert(identity, part.get());
   return *parts_.emplace_back(std::move(part));
@@ -121,6 +139,7 @@ void NormalTable::Describe(NormalPart& part) const {
       part.is_ambiguous = part.is_ambiguous || !is_one_shown;
     }
   }
+  part.has_ranks = !part.ranks.empty();
   WordDigest with_ranks = alone;
   for (const uint64_t rank : ranks) with_ranks.Add(rank);
   part.digest = DigestOfPart(part.shape->digest, with_ranks.state());
@@ -356,7 +375,7 @@ void NormalTable::Restore(NormalParts& parts, bool gates) {
   touched_.clear();
   for (const NormalPart* part : parts) {
     if (!part->fits) return RestoreSlowly(parts);
-    if (part->is_shown) AddBits(*part);
+    if (part->is_shown && part->has_ranks) AddBits(*part);
   }
   bool all_are_dense = true;
   for (const uint32_t touched : touched_) {
@@ -367,6 +386,7 @@ void NormalTable::Restore(NormalParts& parts, bool gates) {
     all_are_dense = all_are_dense && IsDense(scope.present);
   }
   for (const NormalPart*& part : parts) {
+    if (!part->has_ranks) continue;
     if (part->is_shown ? all_are_dense : StandsAsItIs(*part)) continue;
     const bool is_dense = std::ranges::all_of(part->ranks, [this](const NormalPart::Ranks& ranks) {
       return IsDense(PresentIn(ranks.scope));
@@ -376,7 +396,15 @@ void NormalTable::Restore(NormalParts& parts, bool gates) {
   if (gates) RestoreGates(parts);
 }
 
-void NormalTable::Sort(NormalParts& parts) { std::ranges::sort(parts, IsBefore); }
+void NormalTable::Sort(NormalParts& parts) {
+  // They are nearly so.
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const NormalPart* const part = parts[i];
+    size_t place = i;
+    for (; place > 0 && IsBefore(part, parts[place - 1]); --place) parts[place] = parts[place - 1];
+    parts[place] = part;
+  }
+}
 
 // --- digests -------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@
 //   2. Two parts of one table are the same if their shapes and normal numbers are.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -50,17 +51,33 @@ inline bool WasNeverSet(int64_t from_now) {
 // The normal number of a hole of kind kTick or kFloored.
 int64_t NormalFromNow(const Hole& hole, int64_t from_now);
 
+// A transaction that a part refers to, or is: two are the same if they are equal.
+struct KnownTransaction {
+  uint64_t id = 0;
+  int64_t number = 0;
+  friend bool operator==(const KnownTransaction&, const KnownTransaction&) = default;
+};
+
 struct NormalPart {
+  // First what is asked of each part of each state, in one line of the cache.
+  uint64_t order = 0;  // by name, then digest, as far as a word tells
   // Of what the numbers mean, and the same with nodes 0 and 1 renamed (Shape::renamed), if they can be.
   Digest128 digest;
   Digest128 renamed;
   explore::Key128 identity;  // of the shape and the numbers
-  uint64_t order = 0;        // by name, then digest, as far as a word tells
-  bool is_shown = true;
-  bool fits = true;               // bits tell all of its ranks
-  bool is_ambiguous = false;      // it is not shown, and has numbers that no part shows
-  bool may_be_forgotten = false;  // as its shape
-  bool concerns_gates = false;    // it has gates, or questions
+  int16_t node = -1;
+  uint8_t sets = 0;    // as its shape
+  uint8_t events = 0;  // how many it has
+  bool is_shown : 1 = true;
+  bool fits : 1 = true;               // bits tell all of its ranks
+  bool is_ambiguous : 1 = false;      // it is not shown, and has numbers that no part shows
+  bool may_be_forgotten : 1 = false;  // as its shape
+  bool concerns_gates : 1 = false;    // it has gates, or questions
+  bool has_ranks : 1 = false;
+  bool refers : 1 = false;  // to transactions
+  bool only_is_due : 1 =
+      false;  // it is an event that stands alone, and when that was due matters to nothing
+
   const Shape* shape = nullptr;
   // Its ranks, as bits.
   struct Ranks {
@@ -69,9 +86,16 @@ struct NormalPart {
     uint64_t present = 0;  // without what was never set
   };
   std::vector<Ranks> ranks;
-  std::vector<int64_t> numbers;         // by hole
+  std::vector<int64_t> numbers;  // by hole
+  std::vector<KnownTransaction> references;
+  KnownTransaction transaction;         // that it is, if it is one
   std::vector<Digest128> more_renamed;  // by the other renamings
   Digest128 signature;                  // Symmetry
+
+  PartKind kind() const { return static_cast<PartKind>(order >> 56); }
+  bool RefersTo(const NormalPart& other) const {
+    return refers && std::ranges::find(references, other.transaction) != references.end();
+  }
 };
 
 // Sorted by name and digest; the ledger's is the last.

@@ -24,12 +24,17 @@ class PartMoveLister {
       : state_(state), bounds_(bounds), moves_(moves) {}
 
   void List() {
-    for (size_t i = 0; i < state_.parts.size(); ++i) ListPart(static_cast<uint8_t>(i));
     for (const NormalPart* part : state_.parts) {
-      const Shape& shape = *part->shape;
-      if (shape.kind() == PartKind::kNode) ListFaultsOfNode(shape);
-      if (shape.kind() == PartKind::kDatabase && state_.left.deletes > 0) {
-        for (const uint32_t fault : shape.deletions) {
+      if (part->kind() != PartKind::kNode || !part->shape->is_paused) continue;
+      paused_ |= uint64_t{1} << part->node;
+    }
+    for (size_t i = 0; i < state_.parts.size(); ++i) {
+      if (state_.parts[i]->events > 0) ListPart(static_cast<uint8_t>(i));
+    }
+    for (const NormalPart* part : state_.parts) {
+      if (part->kind() == PartKind::kNode) ListFaultsOfNode(*part->shape);
+      if (part->kind() == PartKind::kDatabase && state_.left.deletes > 0) {
+        for (const uint32_t fault : part->shape->deletions) {
           if (!OperatorIsAtWork(fault)) Strike(fault, PartMove::kNoPart, 1);
         }
       }
@@ -48,13 +53,7 @@ class PartMoveLister {
     StopAt({(state_.now.ns / grid + 1) * grid});
   }
 
-  bool IsPaused(int16_t node) const {
-    if (node < 0) return false;
-    return std::ranges::any_of(state_.parts, [node](const NormalPart* part) {
-      const Shape& shape = *part->shape;
-      return shape.kind() == PartKind::kNode && shape.name.index == node && shape.is_paused;
-    });
-  }
+  bool IsPaused(int16_t node) const { return node >= 0 && (paused_ >> node & 1U) != 0; }
 
   // As sim::OperatorIsAtWork: a transaction that is over is no part once nothing is to follow.
   bool OperatorIsAtWork(uint32_t fault) const {
@@ -72,30 +71,28 @@ class PartMoveLister {
 
   // As LockModel's.
   Duration LatenessOf(const PartEvent& event) const {
-    const bool is_commit = std::holds_alternative<CommitBecomesVisible>(event.choice.event);
-    return is_commit ? bounds_.clocks.truetime * 2 : Duration{};
+    return event.is_commit ? bounds_.clocks.truetime * 2 : Duration{};
   }
 
   void ListEvent(uint8_t place, uint8_t index, const PartEvent& event, Instant due) {
     if (event.waits_for_pause && IsPaused(event.choice.node)) return;
     const Instant now = state_.now;
     const bool is_due = due < now + kSameInstant;
-    const bool ends = std::holds_alternative<FaultEnds>(event.choice.event);
-    if (is_due || ends) {
+    if (is_due || event.ends_fault) {
       moves_.emplace_back(
           PartMove{.kind = MoveKind::kEvent, .part = place, .event = index, .at = now}, 0);
     }
-    if (ends && !is_due) StopAtGrid();
+    if (event.ends_fault && !is_due) StopAtGrid();
     if (!is_due) return StopAt(BeginOfInstant(due));
     const bool may_wait =
-        MayBeLate(event.choice.event) &&
+        event.may_be_late &&
         now + kSameInstant <= due + LatenessOf(event) + bounds_.grid * bounds_.delay;
     if (may_wait) {
       StopAtGrid();
     } else {
       urgent_ = true;
     }
-    if (due == now) ListFaultsOfMessage(place, event);
+    if (due == now && (event.is_request || event.is_reply)) ListFaultsOfMessage(place, event);
   }
 
   // A fault of a node.
@@ -109,16 +106,13 @@ class PartMoveLister {
   }
 
   void ListFaultsOfMessage(uint8_t place, const PartEvent& event) {
-    const bool arrives = std::holds_alternative<CallArrives>(event.choice.event);
-    const bool replies = std::holds_alternative<ReplyArrives>(event.choice.event);
-    if (!arrives && !replies) return;
     const Shape& call = *state_.parts[place]->shape;
     const int16_t node = call.name.index;
     if (node < 0 || !call.is_awaited) return;
     if (state_.left.losses > 0) {
-      Strike(node, arrives ? OfNode::kLoseRequest : OfNode::kLoseReply, place, 1);
+      Strike(node, event.is_request ? OfNode::kLoseRequest : OfNode::kLoseReply, place, 1);
     }
-    if (state_.left.aborts > 0 && arrives && call.may_abort) {
+    if (state_.left.aborts > 0 && event.is_request && call.may_abort) {
       Strike(node, OfNode::kAbort, place, 1);
     }
   }
@@ -139,6 +133,7 @@ class PartMoveLister {
   const RememberedState& state_;
   const ExploreBounds& bounds_;
   std::vector<std::pair<PartMove, int>>& moves_;
+  uint64_t paused_ = 0;    // nodes, as bits
   Instant next_ = kNever;  // when time stops next
   bool urgent_ = false;    // something has to happen before time goes on
 };
@@ -311,15 +306,11 @@ void RememberingModel::TakeInWorld(const State& from, const PartMove& part_move,
   }
   table_.FromWorld(to.now, parts_after_, to.parts);
   Settle(to);
-  if (to.before->steps < kStepsWithoutWorld) return;
-  to.lineage = std::make_shared<const Lineage>(
-      Lineage{.situation = std::make_unique<const Situation>(*after_)});
-  to.before = nullptr;
 }
 
 const PartSets& RememberingModel::SetsOf(const State& state) {
-  if (!sets_ || sets_->parts() != state.parts) sets_.emplace(state.parts);
-  return *sets_;
+  if (sets_.parts() != state.parts) sets_.Become(state.parts);
+  return sets_;
 }
 
 void RememberingModel::SetStep(const State& from, const PartMove& part_move, State& to) {
@@ -334,18 +325,16 @@ const std::shared_ptr<const Lineage>& RememberingModel::LineageOf(const State& s
     state.lineage = std::make_shared<const Lineage>(Lineage{.situation = nullptr,
                                                             .before = state.before,
                                                             .part_move = state.part_move,
-                                                            .shape = state.shape,
-                                                            .steps = state.before->steps + 1});
+                                                            .shape = state.shape});
   }
   return state.lineage;
 }
 
 void RememberingModel::MakeWorld(const State& state) {
-  const std::shared_ptr<const Lineage>& lineage = LineageOf(state);
-  if (made_for_ == lineage) return;
+  if (made_for_ == LineageOf(state)) return;
   made_for_ = nullptr;
   std::vector<const Lineage*> steps;
-  const Lineage* from = lineage.get();
+  const Lineage* from = LineageOf(state).get();
   for (; from->situation == nullptr; from = from->before.get()) steps.push_back(from);
   made_ = *from->situation;
   for (const Lineage* step : steps | std::views::reverse) {
@@ -361,7 +350,11 @@ void RememberingModel::MakeWorld(const State& state) {
         "ProtocolInfo::memory_leases says, or a statement may compute how long ago something was "
         "(TIMESTAMP_DIFF): let it return CURRENT_TIMESTAMP, and subtract in the protocol");
   }
-  made_for_ = lineage;
+  if (steps.size() >= kMostSteps) {
+    state.lineage = std::make_shared<const Lineage>(
+        Lineage{.situation = std::make_unique<const Situation>(*made_)});
+  }
+  made_for_ = LineageOf(state);
 }
 
 Move RememberingModel::MoveIn(const Situation& situation, const PartMove& part_move,

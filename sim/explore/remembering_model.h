@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/explore/engine/key.h"
@@ -35,7 +36,6 @@ struct Lineage {
   std::shared_ptr<const Lineage> before;
   PartMove part_move;
   const Shape* shape = nullptr;  // of the step's part, if it has one
-  uint32_t steps = 0;            // since the last one with a situation
 };
 
 struct RememberedState {
@@ -64,9 +64,11 @@ class RememberingModel {
   std::vector<State> Initial();
   template <typename Visit>
   void ForEachChoice(const State& state, const Visit& visit) {
-    ListMoves(state, moves_);
     // Visiting may list moves of another state.
-    for (const auto& [part_move, faults] : std::vector(moves_)) visit(part_move, faults);
+    std::vector<std::pair<PartMove, int>> moves = std::exchange(moves_, {});
+    ListMoves(state, moves);
+    for (const auto& [part_move, faults] : moves) visit(part_move, faults);
+    moves_ = std::move(moves);
   }
   bool Take(const State& from, const PartMove& part_move, State& to);
   explore::Key128 Fingerprint(const State& state) const { return state.key; }
@@ -89,8 +91,8 @@ class RememberingModel {
 
  private:
   static constexpr uint64_t kKnownToChecked = 1'024;
-  // Copies of worlds that are kept take more time than the steps from one to the next.
-  static constexpr uint32_t kStepsWithoutWorld = 8;
+  // A world that took so many steps to make is kept: its copy takes the time of some steps.
+  static constexpr size_t kMostSteps = 8;
 
   void ListMoves(const State& state, std::vector<std::pair<PartMove, int>>& moves);
   void AddWithEachError(const State& state, const PartMove& part_move, int faults,
@@ -113,8 +115,8 @@ class RememberingModel {
   ShapeTable shapes_;
   NormalTable table_;
   StepMemory steps_;
-  std::optional<PartSets> sets_;  // of the last state of which a step was taken
-  std::vector<std::pair<PartMove, int>> moves_;
+  PartSets sets_;                                // of the last state of which a step was taken
+  std::vector<std::pair<PartMove, int>> moves_;  // kept for its memory
   uint64_t known_steps_ = 0;
   // The last state whose world was made.
   std::shared_ptr<const Lineage> made_for_;

@@ -48,8 +48,7 @@ class Describer {
  private:
   void AddEvent(const PendingSlot* slot) {
     if (slot == nullptr || slot->queued == PendingSlot::kNone) return;
-    shape_.events.push_back(
-        {.choice = slot->choice, .waits_for_pause = WaitsForPause(slot->choice.event)});
+    shape_.events.emplace_back(slot->choice);
     ++hole_;
   }
 
@@ -126,7 +125,45 @@ class Describer {
   uint32_t hole_ = 0;
 };
 
+// Of the calls, the database's are those that it serves.
+uint8_t SetsOf(const Shape& shape) {
+  switch (shape.kind()) {
+    case PartKind::kNode:
+      return kOfProcess | kOfNode;
+    case PartKind::kCall:
+      return (shape.is_awaited ? kOfProcess | kOfNode : kOfNode) |
+             (shape.is_served ? kOfDatabase : 0);
+    case PartKind::kSpanner:
+      return kOfEverybody;
+    case PartKind::kDatabase:
+    case PartKind::kTransaction:
+      return kOfDatabase | kStored;
+    case PartKind::kResources:
+      return kOfResources;
+    case PartKind::kJudges:
+    case PartKind::kLedger:
+      return kOfJudges;
+    case PartKind::kEvent: {
+      const PendingEvent& event = shape.events.front().choice.event;
+      const bool is_of_database = std::holds_alternative<CommitBecomesVisible>(event) ||
+                                  std::holds_alternative<SpannerLooksAgain>(event) ||
+                                  std::holds_alternative<OperatorActs>(event);
+      return is_of_database ? kOfDatabase : 0;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
+
+PartEvent::PartEvent(const Choice& its_choice)
+    : waits_for_pause(WaitsForPause(its_choice.event)),
+      may_be_late(MayBeLate(its_choice.event)),
+      is_commit(std::holds_alternative<CommitBecomesVisible>(its_choice.event)),
+      ends_fault(std::holds_alternative<FaultEnds>(its_choice.event)),
+      is_request(std::holds_alternative<CallArrives>(its_choice.event)),
+      is_reply(std::holds_alternative<ReplyArrives>(its_choice.event)),
+      choice(its_choice) {}
 
 bool Shape::IsOfOperator(uint32_t fault) const {
   const uint64_t id = OfOperator(fault).id;
@@ -144,6 +181,7 @@ const Shape& ShapeTable::ShapeOf(const Situation& situation, size_t place) {
   shape->name = part.name;
   shape->holes = NormalForm::Holes(form_.HolesOf(part));
   Describer(model_, situation, form_, *shape).Describe(part.origin);
+  shape->sets = SetsOf(*shape);
   const Symmetry* symmetry = model_.symmetry();
   if (symmetry != nullptr && shape->kind() != PartKind::kLedger) {
     shape->renamed.emplace_back();

@@ -19,8 +19,28 @@ namespace whorl::sim {
 
 // An event of a part. Its first holes say when they are due, in the same order.
 struct PartEvent {
-  Choice choice;  // as in one of the worlds that have the shape: others have other names
+  explicit PartEvent(const Choice& its_choice);
+
+  // What is asked of it for each state:
   bool waits_for_pause = false;
+  bool may_be_late = false;
+  bool is_commit = false;  // that becomes visible
+  bool ends_fault = false;
+  bool is_request = false;  // that arrives
+  bool is_reply = false;
+  Choice choice;  // as in one of the worlds that have the shape: others have other names
+};
+
+// Of which sets of parts a part is, as bits. A step reads one of these sets (steps.h).
+enum PartSet : uint8_t {
+  kOfProcess =
+      1,  // of the process of its node: what that does with its calls, it does with those it awaits
+  kOfNode = 2,       // all that the start or the end of its node's process can concern
+  kOfDatabase = 4,   // with the calls that it serves
+  kOfEverybody = 8,  // of every process and of the database
+  kOfResources = 16,
+  kOfJudges = 32,
+  kStored = 64,  // rows and transactions
 };
 
 // A transaction that a part refers to, or is. `id` and the number in the hole tell it from others.
@@ -49,6 +69,8 @@ struct Shape {
 
   size_t hole_count() const { return holes.all.size(); }
   PartKind kind() const { return static_cast<PartKind>(name.kind); }
+
+  uint8_t sets = 0;  // bits of PartSet
 
   // kNode
   Life life = Life::kDown;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -16,49 +17,6 @@ using Part = ShapeTable::Part;
 using Parts = ShapeTable::Parts;
 
 // --- what a step reads ---------------------------------------------------------------------------
-
-// What a process does with its calls, it does with those for which it waits.
-bool IsOfProcess(const Shape& shape, int16_t node) {
-  switch (shape.kind()) {
-    case PartKind::kNode:
-      return shape.name.index == node;
-    case PartKind::kCall:
-      return shape.name.index == node && shape.is_awaited;
-    case PartKind::kSpanner:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// All that the start or the end of a process can concern.
-bool IsOfNode(const Shape& shape, int16_t node) {
-  return IsOfProcess(shape, node) || (shape.kind() == PartKind::kCall && shape.name.index == node);
-}
-
-// Of the calls, those that it serves.
-bool IsOfDatabase(const Shape& shape) {
-  switch (shape.kind()) {
-    case PartKind::kDatabase:
-    case PartKind::kTransaction:
-    case PartKind::kSpanner:
-      return true;
-    case PartKind::kCall:
-      return shape.is_served;
-    case PartKind::kEvent: {
-      const PendingEvent& event = shape.events.front().choice.event;
-      return std::holds_alternative<CommitBecomesVisible>(event) ||
-             std::holds_alternative<SpannerLooksAgain>(event) ||
-             std::holds_alternative<OperatorActs>(event);
-    }
-    default:
-      return false;
-  }
-}
-
-bool IsStored(const Shape& shape) {
-  return shape.kind() == PartKind::kDatabase || shape.kind() == PartKind::kTransaction;
-}
 
 enum class Reads : uint8_t { kProcess, kNode, kDatabase, kResource };
 
@@ -79,47 +37,12 @@ struct ReadsOfEvent {
 
 int16_t NodeOfFault(uint32_t fault) { return static_cast<int16_t>(fault / kFaultsOfNode); }
 
-bool IsOfJudges(const Shape& shape) {
-  return shape.kind() == PartKind::kJudges || shape.kind() == PartKind::kLedger;
-}
+bool IsOfJudges(const Shape& shape) { return (shape.sets & kOfJudges) != 0; }
 
 // --- keys ----------------------------------------------------------------------------------------
 
 explore::Key128 Extend(const explore::Key128& key, const explore::Key128& other) {
-  WordDigest digest = WordDigest::From({.high = key.high, .low = key.low});
-  digest.Add({.high = other.high, .low = other.low});
-  return {.high = digest.state().high, .low = digest.state().low};
-}
-
-// When an event that stands alone was due does not matter to what it does.
-bool OnlyIsDue(const Shape& shape) {
-  return shape.kind() == PartKind::kEvent && shape.hole_count() == 1;
-}
-
-explore::Key128 KeyOfStep(Instant now, const NormalParts& parts, const PartMove& part_move,
-                          const PartPlaces& inputs) {
-  explore::Key128 key = explore::KeyOf(uint64_t{part_move.clocks} << 48 |
-                                           static_cast<uint64_t>(part_move.kind) << 40 |
-                                           uint64_t{part_move.event} << 32 | part_move.fault,
-                                       inputs.size());
-  // Spanner's timestamps are whole microseconds.
-  key = explore::Extend(key, static_cast<uint64_t>(now.ns % Microseconds(1).ns));
-  for (const uint8_t input : inputs) {
-    const NormalPart& part = *parts[input];
-    const bool is_due = input == part_move.part && OnlyIsDue(*part.shape);
-    const Digest128& shape = part.shape->digest;
-    key = Extend(key, is_due ? explore::Key128{shape.high, shape.low} : part.identity);
-  }
-  return key;
-}
-
-bool RefersTo(const NormalPart& part, const NormalPart& transaction) {
-  const PartTransaction& sought = transaction.shape->transaction;
-  return std::ranges::any_of(part.shape->references, [&](const PartTransaction& reference) {
-    if (reference.id != sought.id) return false;
-    return sought.hole == PartTransaction::kNoHole ||
-           part.numbers[reference.hole] == transaction.numbers[sought.hole];
-  });
+  return explore::Extend(explore::Extend(key, other.high), other.low);
 }
 
 // In the table of a KeyMap, at most half of which is taken.
@@ -131,86 +54,153 @@ int64_t Nanos(Instant now) { return ToTimestamp(now).UnixNanos(); }
 
 // --- sets of parts -------------------------------------------------------------------------------
 
-PartSets::PartSets(const NormalParts& parts) : parts_(parts) {
-  for (const NormalPart* part : parts) {
-    const PartName& name = part->shape->name;
-    if (part->shape->kind() != PartKind::kNode) continue;
-    of_process_.resize(std::max<size_t>(of_process_.size(), static_cast<size_t>(name.index) + 1));
-  }
-  of_node_.resize(of_process_.size());
+void PartSets::Become(const NormalParts& parts) {
+  parts_ = parts;
+  database_ = {};
+  resources_ = {};
+  judges_ = {};
+  stored_ = 0;
+  transactions_ = 0;
+  of_process_.clear();
+  of_node_.clear();
+  Set of_everybody;
+  uint64_t referring = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const Shape& shape = *parts[i]->shape;
-    const uint64_t bit = uint64_t{1} << i;
-    for (size_t node = 0; node < of_node_.size(); ++node) {
-      if (IsOfProcess(shape, static_cast<int16_t>(node))) of_process_[node] |= bit;
-      if (IsOfNode(shape, static_cast<int16_t>(node))) of_node_[node] |= bit;
+    const NormalPart& part = *parts[i];
+    if (part.refers) referring |= uint64_t{1} << i;
+    if (part.kind() == PartKind::kTransaction) transactions_ |= uint64_t{1} << i;
+    if ((part.sets & kOfNode) != 0) {
+      const auto node = static_cast<size_t>(part.node);
+      if (node >= of_node_.size()) {
+        of_node_.resize(node + 1);
+        of_process_.resize(node + 1);
+      }
+      of_node_[node].Add(i, part.identity);
+      if ((part.sets & kOfProcess) != 0) of_process_[node].Add(i, part.identity);
     }
-    if (IsOfDatabase(shape)) database_ |= bit;
-    if (IsStored(shape)) stored_ |= bit;
-    if (shape.kind() == PartKind::kResources) resources_ |= bit;
-    if (IsOfJudges(shape)) {
-      judges_ |= bit;
-      key_of_judges_ = Extend(key_of_judges_, parts[i]->identity);
-    }
-    if (shape.kind() != PartKind::kTransaction) continue;
-    for (size_t other = 0; other < parts.size(); ++other) {
-      if (RefersTo(*parts[other], *parts[i])) referring_[i] |= uint64_t{1} << other;
+    if ((part.sets & kOfDatabase) != 0) database_.Add(i, part.identity);
+    if ((part.sets & kOfEverybody) != 0) of_everybody.Add(i, part.identity);
+    if ((part.sets & kOfResources) != 0) resources_.Add(i, part.identity);
+    if ((part.sets & kOfJudges) != 0) judges_.Add(i, part.identity);
+    if ((part.sets & kStored) != 0) stored_ |= uint64_t{1} << i;
+  }
+  database_.Add(of_everybody);
+  for (Set& set : of_process_) set.Add(of_everybody);
+  for (Set& set : of_node_) set.Add(of_everybody);
+  for (uint64_t bits = transactions_; bits != 0; bits &= bits - 1) {
+    const auto place = static_cast<size_t>(std::countr_zero(bits));
+    referring_[place] = 0;
+    for (uint64_t others = referring; others != 0; others &= others - 1) {
+      const auto other = static_cast<size_t>(std::countr_zero(others));
+      if (parts[other]->RefersTo(*parts[place])) referring_[place] |= uint64_t{1} << other;
     }
   }
 }
 
-uint64_t PartSets::ReadsOf(const PartMove& part_move) const {
-  const uint64_t own = part_move.part == PartMove::kNoPart ? 0 : uint64_t{1} << part_move.part;
+PartSets::Set PartSets::ReadsOf(const PartMove& part_move) const {
   if (part_move.kind == MoveKind::kFault) {
     if (part_move.fault >= of_node_.size() * kFaultsOfNode) return database_;
-    return own | of_node_[static_cast<size_t>(NodeOfFault(part_move.fault))];
+    return of_node_[static_cast<size_t>(NodeOfFault(part_move.fault))];
   }
-  if (part_move.kind == MoveKind::kAdvance) return 0;
+  if (part_move.kind == MoveKind::kAdvance) return {};
   const Choice& choice = parts_[part_move.part]->shape->events[part_move.event].choice;
   switch (std::visit(ReadsOfEvent(), choice.event)) {
     case Reads::kProcess:
-      return own | of_process_[static_cast<size_t>(choice.node)];
+      return of_process_[static_cast<size_t>(choice.node)];
     case Reads::kNode: {
       const auto* ends = std::get_if<FaultEnds>(&choice.event);
-      return own | of_node_[static_cast<size_t>(ends != nullptr ? ends->node : choice.node)];
+      return of_node_[static_cast<size_t>(ends != nullptr ? ends->node : choice.node)];
     }
     case Reads::kDatabase:
-      return own | database_;
+      return database_;
     case Reads::kResource:
-      return own | resources_;
+      return resources_;
   }
-  return own;
+  return {};
 }
 
-uint64_t PartSets::ReferredToByOthers(const PartPlaces& inputs, uint64_t reads) const {
+uint64_t PartSets::ReferredToByOthers(uint64_t places) const {
   uint64_t referred = 0;
-  for (size_t input = 0; input < inputs.size(); ++input) {
-    if ((referring_[inputs[input]] & ~reads) != 0) referred |= uint64_t{1} << input;
+  for (uint64_t bits = transactions_ & places; bits != 0; bits &= bits - 1) {
+    if ((referring_[static_cast<size_t>(std::countr_zero(bits))] & ~places) != 0) {
+      referred |= bits & -bits;
+    }
   }
   return referred;
 }
 
 // --- the memory ----------------------------------------------------------------------------------
 
-PartPlaces StepMemory::InputsOf(uint64_t reads, uint8_t last) {
-  PartPlaces inputs;
-  for (; reads != 0; reads &= reads - 1) {
-    const auto place = static_cast<uint8_t>(std::countr_zero(reads));
-    if (place != last) inputs.push_back(place);
+std::vector<uint8_t> StepMemory::InputsOf(const Place& place) {
+  std::vector<uint8_t> inputs;
+  for (uint64_t reads = place.reads; reads != 0; reads &= reads - 1) {
+    const auto input = static_cast<uint8_t>(std::countr_zero(reads));
+    if (input != place.own) inputs.push_back(input);
   }
-  if (last != PartMove::kNoPart) inputs.push_back(last);
+  if (place.own != PartMove::kNoPart) inputs.push_back(place.own);
   return inputs;
 }
 
+uint64_t StepMemory::PlacesOf(uint64_t inputs, const Place& place) {
+  const uint64_t own = place.own == PartMove::kNoPart ? 0 : uint64_t{1} << place.own;
+  uint64_t places = 0;
+  for (uint64_t rest = place.reads & ~own; rest != 0; rest &= rest - 1, inputs >>= 1) {
+    if ((inputs & 1U) != 0) places |= rest & -rest;
+  }
+  return (inputs & 1U) != 0 ? places | own : places;
+}
+
+std::span<const NormalPart*> StepMemory::Keep(const std::vector<const NormalPart*>& list) {
+  constexpr size_t kBlock = 4'096;
+  if (kept_.empty() || kept_.back().size() + list.size() > kept_.back().capacity()) {
+    kept_.emplace_back().reserve(std::max(kBlock, list.size()));
+  }
+  std::vector<const NormalPart*>& block = kept_.back();
+  const size_t first = block.size();
+  block.insert(block.end(), list.begin(), list.end());
+  bytes_ += list.size() * sizeof(const NormalPart*);
+  return std::span(block).subspan(first);
+}
+
+// Which parts are read is told by the sum of their identities, whatever their order; those that stand for more
+// are added in other ways.
 StepMemory::Place StepMemory::PlaceOf(Instant now, const PartSets& sets, const PartMove& part_move,
                                       bool is_wide) {
-  Place place;
-  place.reads = sets.ReadsOf(part_move) | (is_wide ? sets.stored() : 0);
-  place.inputs = InputsOf(place.reads, part_move.part);
-  place.key = KeyOfStep(now, sets.parts(), part_move, place.inputs);
+  const NormalParts& parts = sets.parts();
+  PartSets::Set reads = sets.ReadsOf(part_move);
+  if (is_wide) {
+    for (uint64_t more = sets.stored() & ~reads.places; more != 0; more &= more - 1) {
+      const auto place = static_cast<size_t>(std::countr_zero(more));
+      reads.Add(place, parts[place]->identity);
+    }
+  }
+  explore::Key128 own;
+  if (part_move.part != PartMove::kNoPart) {
+    const NormalPart& part = *parts[part_move.part];
+    const uint64_t bit = uint64_t{1} << part_move.part;
+    if ((reads.places & bit) != 0) {
+      reads.sum.high -= part.identity.high;
+      reads.sum.low -= part.identity.low;
+    }
+    reads.places |= bit;
+    // When an event that stands alone was due does not matter to what it does.
+    const Digest128& shape = part.shape->digest;
+    own = part.only_is_due ? explore::Key128{shape.high, shape.low} : part.identity;
+  }
   // Spanner forgets a transaction that is over once nobody refers to it.
-  place.key = explore::Extend(place.key, sets.ReferredToByOthers(place.inputs, place.reads));
-  return place;
+  for (uint64_t bits = sets.ReferredToByOthers(reads.places); bits != 0; bits &= bits - 1) {
+    const explore::Key128& identity = parts[static_cast<size_t>(std::countr_zero(bits))]->identity;
+    reads.sum.high += explore::MixBits(identity.low);
+    reads.sum.low += explore::MixBits(identity.high);
+  }
+  // Spanner's timestamps are whole microseconds.
+  const auto within_microsecond = static_cast<uint64_t>(now.ns % Microseconds(1).ns);
+  const auto count = static_cast<uint64_t>(std::popcount(reads.places));
+  const explore::Key128 key = explore::KeyOf(uint64_t{part_move.clocks} << 48 |
+                                                 static_cast<uint64_t>(part_move.kind) << 40 |
+                                                 uint64_t{part_move.event} << 32 | part_move.fault,
+                                             within_microsecond << 32 | count);
+  return {.key = Extend(Extend(key, reads.sum), own), .reads = reads.places, .own = part_move.part};
 }
 
 // --- what is known -------------------------------------------------------------------------------
@@ -220,7 +210,7 @@ bool StepMemory::DropForgotten(NormalParts& parts) {
   std::erase_if(parts, [&](const NormalPart* part) {
     if (!part->may_be_forgotten) return false;
     const bool is_referred_to = std::ranges::any_of(
-        parts, [part](const NormalPart* other) { return RefersTo(*other, *part); });
+        parts, [part](const NormalPart* other) { return other->RefersTo(*part); });
     if (!is_referred_to) pins = pins || part->shape->pins_versions;
     return !is_referred_to;
   });
@@ -239,13 +229,11 @@ StepMemory::Applied StepMemory::ApplyFrom(const PartSets& sets, const Place& pla
   uint64_t gone = 0;
   if (step.concerns_judges) {
     if (from.back()->is_ambiguous) return Applied::kNo;
-    verdict = judgements_.Find(Extend(place.key, sets.key_of_judges()));
+    verdict = judgements_.Find(Extend(place.key, sets.judges().sum));
     if (verdict == nullptr || !verdict->is_known) return Applied::kNo;
-    gone = sets.judges();
+    gone = sets.judges().places;
   }
-  for (size_t i = 0; i < place.inputs.size(); ++i) {
-    if ((step.gone >> i & 1U) != 0) gone |= uint64_t{1} << place.inputs[i];
-  }
+  gone |= PlacesOf(step.gone, place);
   judgement = {};
   judgement.picks_commit_timestamp = step.picks_commit_timestamp;
   to.clear();
@@ -283,8 +271,12 @@ bool StepMemory::Apply(Instant now, const PartSets& from, const PartMove& part_m
 // Finds the normal numbers of new parts.
 class StepMemory::Recorder {
  public:
-  Recorder(NormalTable& table, Duration memory, const InWorld& from, PartPlaces inputs)
-      : table_(table), now_(Nanos(from.now)), memory_(memory.ns), from_(from), inputs_(inputs) {}
+  Recorder(NormalTable& table, Duration memory, const InWorld& from, std::vector<uint8_t> inputs)
+      : table_(table),
+        now_(Nanos(from.now)),
+        memory_(memory.ns),
+        from_(from),
+        inputs_(std::move(inputs)) {}
 
   // Nothing if a number comes from elsewhere.
   std::optional<std::vector<const NormalPart*>> Trace(const Parts& to,
@@ -311,7 +303,7 @@ class StepMemory::Recorder {
   std::optional<int64_t> Copied(const Hole& wanted, int64_t number) const {
     for (const uint8_t input : inputs_) {
       const Part& part = from_.world.all[input];
-      if (OnlyIsDue(*part.shape)) continue;  // no part of the key
+      if (from_.sets.parts()[input]->only_is_due) continue;  // no part of the key
       for (size_t i = 0; i < part.shape->hole_count(); ++i) {
         if (part.shape->holes.all[i] != wanted) continue;
         if (from_.world.numbers[part.first_hole + i] == number) {
@@ -383,7 +375,7 @@ class StepMemory::Recorder {
   int64_t now_;
   int64_t memory_;
   const InWorld& from_;
-  PartPlaces inputs_;
+  const std::vector<uint8_t> inputs_;
   std::vector<std::pair<uint64_t, int64_t>> new_;  // by scope
 };
 
@@ -441,48 +433,47 @@ void StepMemory::Record(const InWorld& from, const PartMove& part_move, const Pa
   }
   RecordStep(from, place, to, difference, stepped);
   if (!stepped.concerns_judges || from.sets.parts().back()->is_ambiguous) return;
-  const explore::Key128 key = Extend(place.key, from.sets.key_of_judges());
+  const explore::Key128 key = Extend(place.key, from.sets.judges().sum);
   if (judgements_.Find(key) != nullptr) return;
   std::vector<const Part*> judges;
   for (const Part& part : to.all) {
     if (IsOfJudges(*part.shape)) judges.push_back(&part);
   }
   Verdict verdict = {.judges = {}, .judgement = judgement};
-  PartPlaces inputs = place.inputs;
-  for (const uint8_t place_of_judges : InputsOf(from.sets.judges(), PartMove::kNoPart)) {
-    inputs.push_back(place_of_judges);
-  }
-  if (auto traced = Recorder(table_, memory_, from, inputs).Trace(to, judges)) {
-    verdict.judges = *std::move(traced);
+  std::vector<uint8_t> inputs = InputsOf(place);
+  std::ranges::copy(InputsOf({.reads = from.sets.judges().places}), std::back_inserter(inputs));
+  if (const auto traced = Recorder(table_, memory_, from, std::move(inputs)).Trace(to, judges)) {
+    verdict.judges = Keep(*traced);
   } else {
     verdict.is_known = false;
   }
-  bytes_ += sizeof(verdict) + kBytesOfKey + verdict.judges.size() * sizeof(NormalPart*);
+  bytes_ += sizeof(verdict) + kBytesOfKey;
   judgements_.Insert(key, std::move(verdict));
 }
 
 void StepMemory::RecordStep(const InWorld& from, const Place& place, const Parts& to,
                             const Difference& difference, const LockModel::Stepped& stepped) {
   if (steps_.Find(place.key) != nullptr) return;
+  const std::vector<uint8_t> inputs = InputsOf(place);
   Step step = {.concerns_judges = stepped.concerns_judges,
                .picks_commit_timestamp = stepped.picks_commit_timestamp};
   for (size_t i = 0; i < from.world.all.size(); ++i) {
     if ((difference.gone >> i & 1U) == 0) continue;
     const Shape& shape = *from.world.all[i].shape;
-    const auto input = std::ranges::find(place.inputs, i);
-    if (input != place.inputs.end()) {
-      step.gone |= uint64_t{1} << (input - place.inputs.begin());
+    const auto input = std::ranges::find(inputs, i);
+    if (input != inputs.end()) {
+      step.gone |= uint64_t{1} << (input - inputs.begin());
     } else if (!shape.may_be_forgotten) {
       throw UndeclaredWrite("a step changed a part of kind " + std::to_string(shape.name.kind) +
                             " that it is not said to read");
     }
   }
-  if (auto traced = Recorder(table_, memory_, from, place.inputs).Trace(to, difference.added)) {
-    step.added = *std::move(traced);
+  if (const auto traced = Recorder(table_, memory_, from, inputs).Trace(to, difference.added)) {
+    step.added = Keep(*traced);
   } else {
     step.is_known = false;
   }
-  bytes_ += sizeof(step) + kBytesOfKey + step.added.size() * sizeof(NormalPart*);
+  bytes_ += sizeof(step) + kBytesOfKey;
   steps_.Insert(place.key, std::move(step));
 }
 

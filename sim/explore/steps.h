@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -41,47 +42,48 @@ struct PartMove {
 // Of a state whose steps are remembered: places are bits of a word.
 inline constexpr size_t kMostParts = 64;
 
-// Places of parts, each at most once.
-class PartPlaces {
- public:
-  void push_back(uint8_t place) { places_[size_++] = place; }
-  size_t size() const { return size_; }
-  uint8_t operator[](size_t i) const { return places_[i]; }
-  const uint8_t* begin() const { return places_.data(); }
-  const uint8_t* end() const { return places_.data() + size_; }
-
- private:
-  std::array<uint8_t, kMostParts> places_ = {};  // the first `size_`
-  uint8_t size_ = 0;
-};
-
 // What is asked of a state's parts for each of its steps.
 class PartSets {
  public:
-  // REQUIRES: there are at most kMostParts.
-  explicit PartSets(const NormalParts& parts);
+  // Parts, as bits by place, and the sum of their identities.
+  struct Set {
+    uint64_t places = 0;
+    explore::Key128 sum;
+
+    void Add(size_t place, const explore::Key128& identity) {
+      places |= uint64_t{1} << place;
+      sum.high += identity.high;
+      sum.low += identity.low;
+    }
+    void Add(const Set& other) {
+      places |= other.places;
+      sum.high += other.sum.high;
+      sum.low += other.sum.low;
+    }
+  };
+
+  // Those of a state. REQUIRES: there are at most kMostParts.
+  void Become(const NormalParts& parts);
 
   const NormalParts& parts() const { return parts_; }
-  // The parts, as bits by place, that the step reads, and all that it may change or take away.
-  uint64_t ReadsOf(const PartMove& part_move) const;
+  // What the step reads besides its own part, and all that it may change or take away. It may have the own part.
+  Set ReadsOf(const PartMove& part_move) const;
   // Rows and transactions.
   uint64_t stored() const { return stored_; }
-  uint64_t judges() const { return judges_; }
-  // Which of the transactions among `inputs` parts refer to that are not in `reads`, as bits by input.
-  uint64_t ReferredToByOthers(const PartPlaces& inputs, uint64_t reads) const;
-  // Of all that judges remember and know.
-  const explore::Key128& key_of_judges() const { return key_of_judges_; }
+  const Set& judges() const { return judges_; }
+  // Which transactions of `places` parts refer to that are not in `places`.
+  uint64_t ReferredToByOthers(uint64_t places) const;
 
  private:
   NormalParts parts_;
-  uint64_t database_ = 0;
-  uint64_t resources_ = 0;
+  Set database_;
+  Set resources_;
+  Set judges_;
   uint64_t stored_ = 0;
-  uint64_t judges_ = 0;
-  std::vector<uint64_t> of_process_;  // by node
-  std::vector<uint64_t> of_node_;
+  uint64_t transactions_ = 0;
+  std::vector<Set> of_process_;  // by node
+  std::vector<Set> of_node_;
   std::array<uint64_t, kMostParts> referring_ = {};  // to each transaction
-  explore::Key128 key_of_judges_;
 };
 
 // Thrown if a step changed something that it is not said to read.
@@ -122,8 +124,8 @@ class StepMemory {
  private:
   // Inputs are the parts read, in order, but the part whose event it is comes last.
   struct Step {
-    uint64_t gone = 0;                     // of the inputs
-    std::vector<const NormalPart*> added;  // with new ranks
+    uint64_t gone = 0;                   // of the inputs, as bits
+    std::span<const NormalPart*> added;  // with new ranks
     bool concerns_judges = false;
     bool is_known = true;  // otherwise its effect cannot be told from what it read
     // Its effect depends on the database, too: versions of rows are forgotten with a transaction.
@@ -131,25 +133,29 @@ class StepMemory {
     bool picks_commit_timestamp = false;
   };
   struct Verdict {
-    std::vector<const NormalPart*> judges;  // their parts afterwards
+    std::span<const NormalPart*> judges;  // their parts afterwards
     Judgement judgement;
     bool is_known = true;
   };
   class Recorder;
   struct Difference;
 
-  // Under which key a step is known.
+  // Under which key a step is known, and the places of what it reads.
   struct Place {
     explore::Key128 key;
     uint64_t reads = 0;
-    PartPlaces inputs;
+    uint8_t own = PartMove::kNoPart;  // of these, the part whose event it is
   };
   static Place PlaceOf(Instant now, const PartSets& sets, const PartMove& part_move, bool is_wide);
   enum class Applied : uint8_t { kNo, kYes, kPins };
   Applied ApplyFrom(const PartSets& from, const Place& place, NormalParts& to,
                     Judgement& judgement) const;
 
-  static PartPlaces InputsOf(uint64_t reads, uint8_t last);
+  // The places of all inputs, and of some that are given as bits by input.
+  static std::vector<uint8_t> InputsOf(const Place& place);
+  static uint64_t PlacesOf(uint64_t inputs, const Place& place);
+  // Keeps the list.
+  std::span<const NormalPart*> Keep(const std::vector<const NormalPart*>& list);
   // Takes away transactions to which nobody refers any more. False if one of them pinned versions.
   static bool DropForgotten(NormalParts& parts);
   void RecordStep(const InWorld& from, const Place& place, const ShapeTable::Parts& to,
@@ -162,6 +168,8 @@ class StepMemory {
   size_t bytes_ = 0;
   explore::KeyMap<Step> steps_;
   explore::KeyMap<Verdict> judgements_;
+  std::vector<std::vector<const NormalPart*>>
+      kept_;  // lists, one behind the other; they never move
 };
 
 }  // namespace whorl::sim

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -20,29 +19,34 @@ class KeyMap {
   const Value* Find(const Key128& key) const {
     if (places_.empty()) return nullptr;
     const uint32_t place = places_[PlaceOf(key)];
-    return place == kFree ? nullptr : &entries_[place].value;
+    return place == kFree ? nullptr : &At(place).value;
   }
   // REQUIRES: the key is not there.
   const Value& Insert(const Key128& key, Value value) {
-    if (2 * (entries_.size() + 1) > places_.size()) Grow();
-    places_[PlaceOf(key)] = static_cast<uint32_t>(entries_.size());
-    return entries_.emplace_back(key, std::move(value)).value;
+    if (2 * (size_ + 1) > places_.size()) Grow();
+    places_[PlaceOf(key)] = static_cast<uint32_t>(size_);
+    if (size_ % kBlock == 0) blocks_.emplace_back().reserve(kBlock);
+    ++size_;
+    return blocks_.back().emplace_back(key, std::move(value)).value;
   }
-  size_t size() const { return entries_.size(); }
+  size_t size() const { return size_; }
 
  private:
   static constexpr uint32_t kFree = std::numeric_limits<uint32_t>::max();
+  static constexpr size_t kBlock = 256;
   struct Entry {
     Entry(const Key128& its_key, Value its_value) : key(its_key), value(std::move(its_value)) {}
     Key128 key;
     Value value;
   };
 
+  const Entry& At(size_t i) const { return blocks_[i / kBlock][i % kBlock]; }
+
   // Where the key is, or would be.
   size_t PlaceOf(const Key128& key) const {
     const size_t mask = places_.size() - 1;
     size_t place = key.low & mask;
-    while (places_[place] != kFree && !(entries_[places_[place]].key == key)) {
+    while (places_[place] != kFree && !(At(places_[place]).key == key)) {
       place = (place + 1) & mask;
     }
     return place;
@@ -50,12 +54,13 @@ class KeyMap {
   void Grow() {
     constexpr size_t kFirst = 1'024;
     places_.assign(places_.empty() ? kFirst : 2 * places_.size(), kFree);
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      places_[PlaceOf(entries_[i].key)] = static_cast<uint32_t>(i);
+    for (size_t i = 0; i < size_; ++i) {
+      places_[PlaceOf(At(i).key)] = static_cast<uint32_t>(i);
     }
   }
 
-  std::deque<Entry> entries_;
+  std::vector<std::vector<Entry>> blocks_;  // of kBlock entries each, which never move
+  size_t size_ = 0;
   std::vector<uint32_t> places_;  // as many as a power of two, at most half of them taken
 };
 
