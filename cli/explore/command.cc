@@ -137,6 +137,8 @@ class Explorer {
             {"--locks", number(world.locks)},
             {"--lease", FormatDuration(world.lease)},
             {"--constants", world.grid_constants ? "grid" : "shipped"},
+            {"--strict-pending-commit-timestamp",
+             std::string(WordOf(world.strict_pending_commit_timestamp))},
             {"--epsilon", FormatDuration(bounds.clocks.truetime)},
             {"--current-timestamp-error", FormatDuration(bounds.clocks.current_timestamp)},
             {"--drift", number(bounds.clocks.rate_ppm)},

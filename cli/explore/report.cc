@@ -80,6 +80,9 @@ std::string BoundsText(const ExploreReport& report) {
   if (world.locks > 1) text += Cat(", ", CountText(world.locks, "lock", "locks"));
   text += Cat(", ", BudgetText(bounds));
   if (world.grid_constants) text += ", grid constants";
+  if (world.strict_pending_commit_timestamp == sim::PendingCommitTimestampRule::kColumn) {
+    text += ", pending commit timestamps strict by column";
+  }
   text += Cat(", lease ", FormatDuration(world.lease), ", grid ", FormatDuration(bounds.grid));
   text += bounds.delay == 0
               ? ", messages on time"

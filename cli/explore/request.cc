@@ -27,8 +27,9 @@ constexpr int64_t kLeasesByDefault = 3;  // of the longest pause
 // Options that say what a scenario says itself.
 std::vector<std::string> SaidTwice(const CLI::App& app) {
   std::vector<std::string> errors;
-  for (const char* option : {"--protocol", "--processes", "--locks", "--lease", "--constants",
-                             "--epsilon", "--current-timestamp-error", "--drift"}) {
+  for (const char* option :
+       {"--protocol", "--processes", "--locks", "--lease", "--constants",
+        "--strict-pending-commit-timestamp", "--epsilon", "--current-timestamp-error", "--drift"}) {
     if (app.get_option(option)->count() == 0) continue;
     errors.push_back(Cat(option, " does not go with --scenario, which says it"));
   }
@@ -39,6 +40,7 @@ std::vector<std::string> SaidTwice(const CLI::App& app) {
 void DescribeWorld(const sim::Scenario& scenario, sim::ExploreWorld& world) {
   world.protocol = scenario.protocol;
   world.grid_constants = scenario.constants == sim::Constants::kGrid;
+  world.strict_pending_commit_timestamp = scenario.spanner.strict_pending_commit_timestamp;
   world.processes = static_cast<int>(scenario.nodes.size());
   world.locks = static_cast<int>(scenario.locks.size());
   const auto shortest = std::ranges::min_element(scenario.nodes, {}, &sim::NodeSpec::lease);

@@ -62,6 +62,7 @@ Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bound
   }
   scenario.duration = bounds.horizon.value_or(kWithoutHorizon);
   scenario.spanner.preset = Preset::kNone;
+  scenario.spanner.strict_pending_commit_timestamp = world.strict_pending_commit_timestamp;
   scenario.spanner.truetime.epsilon = bounds.clocks.truetime;
   scenario.spanner.current_timestamp_error = bounds.clocks.current_timestamp;
   scenario.network.connection_timeout = world.lease;

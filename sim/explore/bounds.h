@@ -80,7 +80,9 @@ struct ExploreWorld {
   int processes = 2;
   int locks = 1;
   Duration lease;
-  WHORL_FIELDS(ExploreWorld, protocol, grid_constants, processes, locks, lease);
+  PendingCommitTimestampRule strict_pending_commit_timestamp = PendingCommitTimestampRule::kTable;
+  WHORL_FIELDS(ExploreWorld, protocol, grid_constants, processes, locks, lease,
+               strict_pending_commit_timestamp);
 };
 // REQUIRES: FindProtocol(world.protocol) is not null; at most 26 processes and 9 locks.
 Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bounds);

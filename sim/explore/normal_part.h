@@ -59,7 +59,7 @@ struct KnownTransaction {
 };
 
 struct NormalPart {
-  // First what is asked of each part of each state, in one line of the cache.
+  // First what is asked of each part of each state, so that it is fetched together.
   uint64_t order = 0;  // by name, then digest, as far as a word tells
   // Of what the numbers mean, and the same with nodes 0 and 1 renamed (Shape::renamed), if they can be.
   Digest128 digest;

@@ -62,6 +62,24 @@ TEST_F(CliExploreTest, ACompleteSearchNamesItsBoundsAndWhatHolds) {
                     HasSubstr("\nholds: one_live_token, "), Not(HasSubstr("violated"))));
 }
 
+// Where the DELETE of spindle_v2's heartbeats works, rows of takeovers do not stay, so it has other states.
+TEST_F(CliExploreTest, WhatIsStrictAboutPendingCommitTimestampsIsABound) {
+  const std::string search =
+      "explore --protocol spindle_v2 --constants grid --promised --horizon 5s";
+  const std::string rule = " --strict-pending-commit-timestamp ";
+  const Ended by_table = Whorl(search);
+  const Ended by_column = Whorl(search + rule + "column");
+  EXPECT_EQ(by_column.code, 0);
+  EXPECT_THAT(
+      by_column.out,
+      HasSubstr(", grid constants, pending commit timestamps strict by column, lease 4s, "));
+  EXPECT_THAT(by_table.out, Not(HasSubstr("strict by")));
+  const auto counts = [](const std::string& text) { return text.substr(text.find("up to 5s: ")); };
+  EXPECT_NE(counts(by_column.out), counts(by_table.out));
+  EXPECT_EQ(Whorl(search + rule + "table").out, by_table.out);
+  ExpectUsageError(search + rule + "colum", "did you mean \"column\"?");
+}
+
 TEST_F(CliExploreTest, AViolationIsShownInExactTimeAndEndsWithOne) {
   const Ended ended = Whorl(
       "explore --protocol spindle_v3 --pauses 1 --horizon 10s --invariant "
