@@ -335,8 +335,8 @@ uint64_t LockModel::KindOf(std::span<const ShownBy> all, const FaultBudget& left
   return kind.value();
 }
 
-size_t LockModel::BytesOf(const State& state) const {
-  const WorldState& world = state->world.state();
+size_t LockModel::BytesOf(const Situation& situation) {
+  const WorldState& world = situation.world.state();
   constexpr size_t kSmallBlocksOfCall = 300;  // statements, parameters, rows of an answer
   constexpr size_t kSmallBlocksOfProcess = 600;
   size_t bytes = world.calls.size() * (sizeof(CallSlot) + kSmallBlocksOfCall) +

@@ -128,7 +128,8 @@ class LockModel {
   void TellKindsApart() { tells_kinds_ = true; }
   static uint64_t KindOf(std::span<const ShownBy> shown, const FaultBudget& left, int property);
   // What the state holds on the heap, roughly: large blocks are counted, small ones estimated.
-  size_t BytesOf(const State& state) const;
+  size_t BytesOf(const State& state) const { return BytesOf(*state); }
+  static size_t BytesOf(const Situation& situation);
 
   // With the menu of faults. No fault of it strikes by itself.
   const Scenario& scenario() const { return setups_.front()->scenario; }

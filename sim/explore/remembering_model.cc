@@ -182,6 +182,8 @@ const PendingEvent& EventOf(const RememberedState& state, const PartMove& part_m
   return EventOf(*state.parts[part_move.part]->shape, part_move);
 }
 
+constexpr size_t kBytesOfLineage = sizeof(Lineage) + 32;  // with what the heap adds
+
 }  // namespace
 
 // --- the model -----------------------------------------------------------------------------------
@@ -211,8 +213,7 @@ std::vector<RememberedState> RememberingModel::Initial() {
     shapes_.TakeApart(*initial, parts_after_);
     table_.FromWorld(state.now, parts_after_, state.parts);
     Settle(state);
-    state.lineage = std::make_shared<const Lineage>(
-        Lineage{.situation = std::make_unique<const Situation>(*std::move(initial))});
+    state.lineage = Keep(std::make_unique<const Situation>(*std::move(initial)));
   }
   return states;
 }
@@ -306,6 +307,9 @@ void RememberingModel::TakeInWorld(const State& from, const PartMove& part_move,
   }
   table_.FromWorld(to.now, parts_after_, to.parts);
   Settle(to);
+  if (to.before->steps < kStepsWithoutWorld) return;
+  to.lineage = Keep(std::make_unique<const Situation>(*after_));
+  to.before = nullptr;
 }
 
 const PartSets& RememberingModel::SetsOf(const State& state) {
@@ -320,12 +324,20 @@ void RememberingModel::SetStep(const State& from, const PartMove& part_move, Sta
   to.shape = part_move.part == PartMove::kNoPart ? nullptr : from.parts[part_move.part]->shape;
 }
 
+std::shared_ptr<const Lineage> RememberingModel::Keep(std::unique_ptr<const Situation> situation) {
+  const size_t bytes = kBytesOfLineage + sizeof(Situation) + LockModel::BytesOf(*situation);
+  return std::make_shared<const Lineage>(
+      Lineage{.held = {lineages_, bytes}, .situation = std::move(situation)});
+}
+
 const std::shared_ptr<const Lineage>& RememberingModel::LineageOf(const State& state) {
   if (state.lineage == nullptr) {
-    state.lineage = std::make_shared<const Lineage>(Lineage{.situation = nullptr,
+    state.lineage = std::make_shared<const Lineage>(Lineage{.held = {lineages_, kBytesOfLineage},
+                                                            .situation = nullptr,
                                                             .before = state.before,
                                                             .part_move = state.part_move,
-                                                            .shape = state.shape});
+                                                            .shape = state.shape,
+                                                            .steps = state.before->steps + 1});
   }
   return state.lineage;
 }
@@ -350,9 +362,8 @@ void RememberingModel::MakeWorld(const State& state) {
         "ProtocolInfo::memory_leases says, or a statement may compute how long ago something was "
         "(TIMESTAMP_DIFF): let it return CURRENT_TIMESTAMP, and subtract in the protocol");
   }
-  if (steps.size() >= kMostSteps) {
-    state.lineage = std::make_shared<const Lineage>(
-        Lineage{.situation = std::make_unique<const Situation>(*made_)});
+  if (steps.size() >= kStepsWithoutWorld) {
+    state.lineage = Keep(std::make_unique<const Situation>(*made_));
   }
   made_for_ = LineageOf(state);
 }
@@ -425,15 +436,6 @@ explore::Path<Move> RememberingModel::MovesOf(const explore::Path<PartMove>& pat
     model_.Step(situation, moves.choices.back());
   }
   return moves;
-}
-
-size_t RememberingModel::BytesOf(const State& state) const {
-  constexpr size_t kLineage = sizeof(Lineage) + 32;
-  size_t bytes = state.parts.capacity() * sizeof(const NormalPart*) + kLineage;
-  if (state.lineage != nullptr && state.lineage->situation != nullptr) {
-    bytes += sizeof(Situation) + model_.BytesOf(*state.lineage->situation);
-  }
-  return bytes;
 }
 
 // --- searches ------------------------------------------------------------------------------------

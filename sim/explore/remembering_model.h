@@ -12,6 +12,7 @@
 // REQUIRES: CanRemember(model). One thread at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,12 +31,27 @@
 
 namespace whorl::sim {
 
-// How a state came about.
+// Bytes that count as held as long as this is there. Any thread may destroy it. REQUIRES: `sum` outlives it.
+class Held {
+ public:
+  Held(std::atomic<size_t>& sum, size_t bytes) : sum_(sum), bytes_(bytes) { sum_ += bytes_; }
+  Held(Held&& other) noexcept : sum_(other.sum_), bytes_(std::exchange(other.bytes_, 0)) {}
+  Held& operator=(Held&&) = delete;
+  ~Held() { sum_ -= bytes_; }
+
+ private:
+  std::atomic<size_t>& sum_;
+  size_t bytes_;
+};
+
+// How a state came about. Many states share those that lie before them.
 struct Lineage {
+  Held held;
   std::unique_ptr<const Situation> situation;  // null: its world is made by the step that led to it
   std::shared_ptr<const Lineage> before;
   PartMove part_move;
   const Shape* shape = nullptr;  // of the step's part, if it has one
+  uint32_t steps = 0;            // since the last one with a situation
 };
 
 struct RememberedState {
@@ -58,7 +74,7 @@ class RememberingModel {
   using State = RememberedState;
   using Choice = PartMove;
 
-  // REQUIRES: `model` outlives it, and CanRemember(model).
+  // REQUIRES: `model` outlives it, it outlives its states, and CanRemember(model).
   explicit RememberingModel(const LockModel& model);
 
   std::vector<State> Initial();
@@ -76,9 +92,11 @@ class RememberingModel {
   uint64_t Kind(const State& state, int property) const {
     return LockModel::KindOf(state.shown, state.left, property);
   }
-  size_t BytesOf(const State& state) const;
-  // What it holds besides states, roughly.
-  size_t OwnBytes() const { return steps_.bytes() + table_.bytes(); }
+  size_t BytesOf(const State& state) const {
+    return state.parts.capacity() * sizeof(const NormalPart*);
+  }
+  // What it holds besides, roughly.
+  size_t OwnBytes() const { return steps_.bytes() + table_.bytes() + lineages_; }
 
   // From now on all of them are.
   void CheckEveryStep() { checks_ = true; }
@@ -91,8 +109,8 @@ class RememberingModel {
 
  private:
   static constexpr uint64_t kKnownToChecked = 1'024;
-  // A world that took so many steps to make is kept: its copy takes the time of some steps.
-  static constexpr size_t kMostSteps = 8;
+  // Then the next world is kept: a copy of it takes the time of some steps.
+  static constexpr uint32_t kStepsWithoutWorld = 8;
 
   void ListMoves(const State& state, std::vector<std::pair<PartMove, int>>& moves);
   void AddWithEachError(const State& state, const PartMove& part_move, int faults,
@@ -102,9 +120,11 @@ class RememberingModel {
   void SetOutside(const Situation& situation, State& state) const;
   // Sorts its parts, and sets its key.
   void Settle(State& state) const;
-  static const std::shared_ptr<const Lineage>& LineageOf(const State& state);
+  const std::shared_ptr<const Lineage>& LineageOf(const State& state);
+  // Of a state whose world is kept.
+  std::shared_ptr<const Lineage> Keep(std::unique_ptr<const Situation> situation);
   const PartSets& SetsOf(const State& state);
-  static void SetStep(const State& from, const PartMove& part_move, State& to);
+  void SetStep(const State& from, const PartMove& part_move, State& to);
   // A state's world, in made_, and the parts that were taken from it, in parts_of_made_.
   void MakeWorld(const State& state);
   // The move in this world. `shape`: of its part, if it has one.
@@ -115,6 +135,7 @@ class RememberingModel {
   ShapeTable shapes_;
   NormalTable table_;
   StepMemory steps_;
+  std::atomic<size_t> lineages_ = 0;             // bytes
   PartSets sets_;                                // of the last state of which a step was taken
   std::vector<std::pair<PartMove, int>> moves_;  // kept for its memory
   uint64_t known_steps_ = 0;
