@@ -12,7 +12,6 @@
 // REQUIRES: CanRemember(model). One thread at a time.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +23,7 @@
 #include "sim/explore/engine/path.h"
 #include "sim/explore/engine/record.h"
 #include "sim/explore/engine/result.h"
+#include "sim/explore/held_bytes.h"
 #include "sim/explore/lock_model.h"
 #include "sim/explore/normal_part.h"
 #include "sim/explore/shape.h"
@@ -31,22 +31,9 @@
 
 namespace whorl::sim {
 
-// Bytes that count as held as long as this is there. Any thread may destroy it. REQUIRES: `sum` outlives it.
-class Held {
- public:
-  Held(std::atomic<size_t>& sum, size_t bytes) : sum_(sum), bytes_(bytes) { sum_ += bytes_; }
-  Held(Held&& other) noexcept : sum_(other.sum_), bytes_(std::exchange(other.bytes_, 0)) {}
-  Held& operator=(Held&&) = delete;
-  ~Held() { sum_ -= bytes_; }
-
- private:
-  std::atomic<size_t>& sum_;
-  size_t bytes_;
-};
-
 // How a state came about. Many states share those that lie before them.
 struct Lineage {
-  Held held;
+  HeldBytes held;
   std::unique_ptr<const Situation> situation;  // null: its world is made by the step that led to it
   std::shared_ptr<const Lineage> before;
   PartMove part_move;
@@ -96,7 +83,7 @@ class RememberingModel {
     return state.parts.capacity() * sizeof(const NormalPart*);
   }
   // What it holds besides, roughly.
-  size_t OwnBytes() const { return steps_.bytes() + table_.bytes() + lineages_; }
+  size_t OwnBytes() const { return steps_.bytes() + table_.bytes() + lineages_.bytes(); }
 
   // From now on all of them are.
   void CheckEveryStep() { checks_ = true; }
@@ -135,7 +122,7 @@ class RememberingModel {
   ShapeTable shapes_;
   NormalTable table_;
   StepMemory steps_;
-  std::atomic<size_t> lineages_ = 0;             // bytes
+  ByteCount lineages_;
   PartSets sets_;                                // of the last state of which a step was taken
   std::vector<std::pair<PartMove, int>> moves_;  // kept for its memory
   uint64_t known_steps_ = 0;
