@@ -108,11 +108,9 @@ void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
   AddText(
       app, "--strict-pending-commit-timestamp", "table|column", request,
       [](const std::string& text, ExploreRequest& r) {
-        constexpr std::array<std::string_view, 2> kKnown = {"table", "column"};
-        const size_t place = PlaceOfWord("--strict-pending-commit-timestamp", "rule", text, kKnown);
-        r.world.strict_pending_commit_timestamp = place == 1
-                                                      ? sim::PendingCommitTimestampRule::kColumn
-                                                      : sim::PendingCommitTimestampRule::kTable;
+        using Rule = sim::PendingCommitTimestampRule;
+        r.world.strict_pending_commit_timestamp = static_cast<Rule>(
+            PlaceOfWord("--strict-pending-commit-timestamp", "rule", text, AllWords<Rule>()));
       },
       "what cannot be read once PENDING_COMMIT_TIMESTAMP was written in the same transaction: the "
       "table, as documented, or the column, as the emulator does (default: table)");

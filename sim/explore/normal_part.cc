@@ -44,7 +44,7 @@ bool IsDense(uint64_t present) { return (present & (present + 1)) == 0; }
 bool IsBefore(const NormalPart* a, const NormalPart* b) {
   if (a->order != b->order) return a->order < b->order;
   if (a->digest != b->digest) return a->digest < b->digest;
-  // These two mean the same now, but they may have other numbers: steps know them by their place.
+  // Both mean the same, but their numbers may differ, and steps tell parts by their places.
   if (a->identity.high != b->identity.high) return a->identity.high < b->identity.high;
   return a->identity.low < b->identity.low;
 }

@@ -31,10 +31,10 @@ struct PartEvent {
   Choice choice;  // as in one of the worlds that have the shape: others have other names
 };
 
-// Of which sets of parts a part is, as bits. A step reads one of these sets (steps.h).
+// The sets to which a part belongs, as bits. A step reads one of them (steps.h).
 enum PartSet : uint8_t {
-  kOfProcess =
-      1,  // of the process of its node: what that does with its calls, it does with those it awaits
+  // The process of its node: the node, and the calls that it awaits.
+  kOfProcess = 1,
   kOfNode = 2,       // all that the start or the end of its node's process can concern
   kOfDatabase = 4,   // with the calls that it serves
   kOfEverybody = 8,  // of every process and of the database

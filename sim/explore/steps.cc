@@ -162,8 +162,8 @@ std::span<const NormalPart*> StepMemory::Keep(const std::vector<const NormalPart
   return std::span(block).subspan(first);
 }
 
-// Which parts are read is told by the sum of their identities, whatever their order; those that stand for more
-// are added in other ways.
+// The key is of the sum of the identities of all parts that are read, so their order does not matter. Whose the
+// event is, and which transactions others refer to, is added apart.
 StepMemory::Place StepMemory::PlaceOf(Instant now, const PartSets& sets, const PartMove& part_move,
                                       bool is_wide) {
   const NormalParts& parts = sets.parts();

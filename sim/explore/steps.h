@@ -51,9 +51,7 @@ class PartSets {
     explore::Key128 sum;
 
     void Add(size_t place, const explore::Key128& identity) {
-      places |= uint64_t{1} << place;
-      sum.high += identity.high;
-      sum.low += identity.low;
+      Add({.places = uint64_t{1} << place, .sum = identity});
     }
     void Add(const Set& other) {
       places |= other.places;
@@ -66,7 +64,8 @@ class PartSets {
   void Become(const NormalParts& parts);
 
   const NormalParts& parts() const { return parts_; }
-  // What the step reads besides its own part, and all that it may change or take away. It may have the own part.
+  // What the step reads, and all that it may change or take away, but for the part whose event it is: that may be
+  // missing.
   Set ReadsOf(const PartMove& part_move) const;
   // Rows and transactions.
   uint64_t stored() const { return stored_; }
@@ -154,7 +153,7 @@ class StepMemory {
   // The places of all inputs, and of some that are given as bits by input.
   static std::vector<uint8_t> InputsOf(const Place& place);
   static uint64_t PlacesOf(uint64_t inputs, const Place& place);
-  // Keeps the list.
+  // A copy of the list that stays.
   std::span<const NormalPart*> Keep(const std::vector<const NormalPart*>& list);
   // Takes away transactions to which nobody refers any more. False if one of them pinned versions.
   static bool DropForgotten(NormalParts& parts);

@@ -63,7 +63,7 @@ TEST_F(CliExploreTest, ACompleteSearchNamesItsBoundsAndWhatHolds) {
 }
 
 // Where the DELETE of spindle_v2's heartbeats works, rows of takeovers do not stay, so it has other states.
-TEST_F(CliExploreTest, WhatIsStrictAboutPendingCommitTimestampsIsABound) {
+TEST_F(CliExploreTest, TheRuleOfPendingCommitTimestampsIsABound) {
   const std::string search =
       "explore --protocol spindle_v2 --constants grid --promised --horizon 5s";
   const std::string rule = " --strict-pending-commit-timestamp ";
