@@ -25,29 +25,20 @@ start, CPU|ns|the same: CPU time"
 
 readonly table_filter='^(Nodes/|QuietNodes/500$|(WorldCopied|WorldSuccessor|WorldFingerprinted)/3$)'
 
-# Reads the options of --table, and does what they say.
 bench_table() {
-  local revision="" rounds=5 runs=100000 scratch built_tree=""
-  if [[ -n "${1:-}" && "$1" != -* ]]; then
-    revision="$1"
-    shift
-  fi
-  while (($#)); do
-    [[ "$1" == --rounds || "$1" == --runs ]] || die "$usage_error" \
-      "bench --table does not know the argument $1; see ./dev bench --help"
-    [[ "${2:-}" =~ ^[1-9][0-9]{0,6}$ ]] || die "$usage_error" "$1 wants a number from 1"
-    if [[ "$1" == --rounds ]]; then rounds="$2"; else runs="$2"; fi
-    shift 2
-  done
-  revision="${revision:-$(last_revision)}"
-  ensure_setup
-  scratch_folder
+  local rest=()
+  read_rounds_and_runs "$@"
+  [[ -z "${rest[*]}" ]] || die "$usage_error" \
+    "bench --table does not know the argument ${rest[0]}; see ./dev bench --help"
+  install_packages all
+  scratch="$(mktemp -d)"
+  trap 'rm -rf "$scratch"' EXIT
   build_revision "$revision" whorl whorl_bench
   build release "whorl whorl_bench" >&2
   machine_begins
   table_counts "$built_tree" "$scratch/old"
   table_counts "$root" "$scratch/new"
-  table_times "$scratch" "$rounds" "$runs" "$built_tree"
+  by_turns table_round "$runs"
   machine_ends
   print_table "$scratch" "$revision" "$rounds" "$runs"
 }
@@ -71,24 +62,9 @@ table_counts() {  # table_counts TREE FILE
       }'
 }
 
-# One round by turns after the other: each leaves old.N and new.N, lines of key and nanoseconds.
-table_times() {  # table_times FOLDER ROUNDS RUNS OLD_TREE
-  local round
-  for ((round = 1; round <= $2; ++round)); do
-    say "round $round of $2"
-    if ((round % 2)); then
-      table_round "$4" "$1/old.$round" "$3"
-      table_round "$root" "$1/new.$round" "$3"
-    else
-      table_round "$root" "$1/new.$round" "$3"
-      table_round "$4" "$1/old.$round" "$3"
-    fi
-  done
-}
-
 table_round() {  # table_round TREE FILE RUNS
   local whorl="$1/build/whorl"
-  bench_once "$1/build/bench/whorl_bench" "$2" --benchmark_filter="$table_filter"
+  bench_once "$1" "$2" --benchmark_filter="$table_filter"
   timed "$2" "hunt of RUNS" 1 "$whorl" hunt --protocol fenced_lease --promised --runs "$3"
   timed "$2" "README's table" 1 "$whorl" bench takeover --lease 10s --fault crash --runs 500
   timed "$2" "start" 200 "$whorl" --version
@@ -121,20 +97,13 @@ print_table() {  # print_table FOLDER REV ROUNDS RUNS
 | workload | $2 ($old) | working tree ($new) | ratio, old to new |
 |---|---|---|---|
 TEXT
-  rows="$table_rows" awk -F'\t' -v rounds="$3" -v runs="$4" "$table_awk" \
+  rows="$table_rows" awk -F'\t' -v rounds="$3" -v runs="$4" \
+    "$(cat "$root/bench/median.awk")$table_awk" \
     "$1"/old.counts "$1"/new.counts "$1"/old.[0-9]* "$1"/new.[0-9]*
 }
 
 # shellcheck disable=SC2016
 readonly table_awk='
-  function sorted_middle(values, count,    i, j, kept) {
-    for (i = 2; i <= count; ++i) {
-      kept = values[i]
-      for (j = i - 1; j >= 1 && values[j] > kept; --j) values[j + 1] = values[j]
-      values[j + 1] = kept
-    }
-    return count % 2 ? values[(count + 1) / 2] : (values[count / 2] + values[count / 2 + 1]) / 2
-  }
   function grouped(number,    text, result) {
     text = sprintf("%.0f", number)
     while (length(text) > 3) {

@@ -165,7 +165,7 @@ constexpr uint64_t kSeed = 1096094798938401192;
 rc::detail::TestParams Params() {
   rc::detail::TestParams params = rc::detail::configuration().testParams;
   const char* own = std::getenv("RC_PARAMS");
-  // Always the same sequences, unless RC_PARAMS has a seed: `./dev test` shows whether a change
+  // Always the same sequences, unless RC_PARAMS has a seed: `./dev test --all` shows whether a change
   // broke something, and campaigns with other seeds look for new differences.
   if (own == nullptr) params.seed = kSeed;
   const bool counts = own != nullptr && std::string(own).find("max_success") != std::string::npos;

@@ -2,7 +2,7 @@
 // which invariant broke why. A change of behaviour shows as a difference of these files.
 //
 // To write them anew after a change that is meant, and to review the difference:
-//   WHORL_UPDATE_GOLDEN=1 ./dev test --quick -R Golden
+//   WHORL_UPDATE_GOLDEN=1 ./dev test -R Golden
 #include <gtest/gtest.h>
 
 #include <cstdlib>
