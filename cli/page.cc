@@ -1,17 +1,13 @@
 #include "cli/page.h"
 
+#include <zlib.h>
+
 #include <cstddef>
 #include <cstdint>
 
 #include "absl/strings/escaping.h"
 
-#ifdef WHORL_HAS_PAGES
-#include <zlib.h>
-#endif
-
 namespace whorl::cli {
-
-#ifdef WHORL_HAS_PAGES
 
 namespace {
 
@@ -41,7 +37,13 @@ std::string Deflated(const std::string& bytes) {
 
 }  // namespace
 
-absl::Status PagesMissing() { return absl::OkStatus(); }
+absl::Status PagesMissing() {
+  if (!BuiltPage(PageKind::kRun).before.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "this command was built without pages, so --html writes none: install esbuild (Debian's "
+      "package "
+      "esbuild), and build it again with ./dev build");
+}
 
 void WritePage(PageKind kind, const sim::Json& head, const std::string& bytes, std::ostream& out) {
   const PageParts page = BuiltPage(kind);
@@ -51,20 +53,5 @@ void WritePage(PageKind kind, const sim::Json& head, const std::string& bytes, s
       << "</script>\n"
       << page.after;
 }
-
-#else
-
-PageParts BuiltPage(PageKind /*kind*/) { return {}; }
-
-absl::Status PagesMissing() {
-  return absl::FailedPreconditionError(
-      "this command was built without pages, so --html writes none: install Node.js with npm, and "
-      "zlib (Debian: nodejs, npm, zlib1g-dev), and build it again with ./dev build");
-}
-
-void WritePage(PageKind /*kind*/, const sim::Json& /*head*/, const std::string& /*bytes*/,
-               std::ostream& /*out*/) {}
-
-#endif
 
 }  // namespace whorl::cli
