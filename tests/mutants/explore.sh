@@ -6,7 +6,7 @@
 #   tests/mutants/explore.sh MUTANT OPTIONS OF whorl explore...
 #   tests/mutants/explore.sh create_believes_at_once --protocol fenced_lease --constants grid --deletes 1
 #
-# Builds the mutant in build/, so it may take a minute.
+# Builds the command with all mutants in it in build/, which takes minutes the first time.
 set -euo pipefail
 
 if (($# < 2)); then
@@ -20,15 +20,15 @@ if [[ ! -e "$root/tests/mutants/$mutant.diff" ]]; then
   echo "there is no tests/mutants/$mutant.diff; ls tests/mutants lists the mutants" >&2
   exit 2
 fi
-cmake --build "$root/build" --target "explored_$mutant" >&2
+cmake --build "$root/build" --target mutant_command >&2
 scratch="$(mktemp -d)"
 readonly scratch
 trap 'rm -rf "$scratch"' EXIT
 code=0
 TIMEFORMAT=%1U  # of `time`
 {
-  time "$root/build/tests/mutants/explored_$mutant" explore "$@" --promised --first --jobs 1 \
-    >"$scratch/said" 2>"$scratch/took" || code=$?
+  time WHORL_MUTANT="$mutant" "$root/build/tests/mutants/mutant_command" explore "$@" \
+    --promised --first --jobs 1 >"$scratch/said" 2>"$scratch/took" || code=$?
 } 2>"$scratch/seconds"
 if ((code > 1)); then
   cat "$scratch/said" "$scratch/took" >&2

@@ -1,5 +1,5 @@
-// Hunts in the protocol that it is linked with, which may be a mutant, until a promise is broken;
-// once for each of several seeds. Prints, as a row of a table, what it was and how long it took.
+// Hunts in a protocol, with the mutant that WHORL_MUTANT chooses, until a promise is broken; once
+// for each of several seeds. Prints, as a row of a table, what it was and how long it took.
 //
 // Exit codes: 0 as expected: caught with every seed, or with --expect-nothing with none; 1 not so;
 // 2 bad usage; 3 a run could not be run, or the row could not be written.
@@ -29,12 +29,13 @@
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 #include "sim/scenario/units.h"
+#include "tests/mutants/chosen.h"
 
 namespace whorl::sim {
 namespace {
 
 struct Request {
-  std::string name = "unmutated";
+  std::string name = mutants::ChosenName();
   std::string protocol = "fenced_lease";
   bool expects_nothing = false;
   bool takes_findings = false;  // what is not promised counts, too
@@ -262,8 +263,7 @@ void TakeLease(const std::string& text, Request& request) {
 
 int Run(int argc, char** argv) {
   Request request;
-  CLI::App app("Hunts in the protocol that this was linked with, once for each seed");
-  app.add_option("--name", request.name, "of the mutant, for the row");
+  CLI::App app("Hunts with the mutant that WHORL_MUTANT names, once for each seed");
   app.add_option("--protocol", request.protocol, "which to hunt in (default: fenced_lease)")
       ->check(CLI::Validator(
           [](const std::string& name) {

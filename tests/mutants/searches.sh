@@ -20,18 +20,22 @@ options_of() {
 readonly csv="$(mktemp)"
 trap 'rm -f "$csv"' EXIT
 
-# Those of the hunter, which is named first.
+# The options of the hunter, which is named first; which mutant it hunts, WHORL_MUTANT says.
 command_for() {
   if [[ "$1" == */* ]]; then
-    echo "mutant_none --protocol ${1%/*} --invariant ${1#*/} --findings"
+    echo "mutant_hunter --protocol ${1%/*} --invariant ${1#*/} --findings"
+  elif [[ "$1" == model_* ]]; then
+    echo "mutant_model_hunter $(options_of "$1" | xargs)"
   else
-    echo "mutant_$1 --name $1 $(options_of "$1" | xargs)"
+    echo "mutant_hunter $(options_of "$1" | xargs)"
   fi
 }
 
 echo '| mutant | search | caught | runs | seconds |'
 echo '|---|---|---|---|---|'
 for mutant in "$@"; do
+  export WHORL_MUTANT=none
+  [[ "$mutant" == */* ]] || WHORL_MUTANT="$mutant"
   for search in ${SEARCHES:-uniform swarm priorities guided}; do
     : >"$csv"
     # 1: not caught with every seed, which the row says.
