@@ -138,11 +138,4 @@ std::string Describe(const Operation& operation) {
   return text;
 }
 
-std::string Describe(const Sequence& sequence) {
-  std::string text = std::to_string(sequence.sessions) + " sessions\n";
-  for (const std::string& statement : sequence.schema) text += statement + ";\n";
-  for (const Operation& operation : sequence.operations) text += Describe(operation) + "\n";
-  return text;
-}
-
 }  // namespace whorl::differential

@@ -96,6 +96,5 @@ std::optional<CommitTime> FindCommitTime(Timestamp timestamp);
 
 // A readable script of SQL.
 std::string Describe(const Operation& operation);
-std::string Describe(const Sequence& sequence);
 
 }  // namespace whorl::differential

@@ -25,6 +25,13 @@ class Probe;
 // An expectation for a server that is not probed.
 inline constexpr std::string_view kNotAsked = "(not asked)";
 
+// What a probe's transcript (Probe::Transcript) is.
+struct Heard {
+  std::string_view model;                    // with the model by Spanner's rules
+  std::string_view by_emulators_rules = "";  // with the model by the emulator's; empty: the same
+  std::string_view from_emulator = "";       // empty: as the model by the emulator's rules
+};
+
 struct Fact {
   int row = 0;  // within its section, from 1
   std::string_view name;
@@ -39,19 +46,27 @@ struct Fact {
 
   std::string_view shown_by = "";  // Suite.Name of a test
   void (*probe)(Probe&) = nullptr;
-  // The probe's transcript (Probe::Transcript) with the model by Spanner's rules, with the model by
-  // the emulator's (empty: the same), and with the emulator (empty: as the model by the
-  // emulator's).
-  std::string_view heard = "";
-  std::string_view by_emulators_rules = "";
-  std::string_view from_emulator = "";
+  Heard heard = {};
+
+  Fact& Differs(std::string_view why) { return differs = why, *this; }
+  Fact& NotCovered(std::string_view why) { return not_covered = why, *this; }
+  Fact& ShownBy(std::string_view test) { return shown_by = test, *this; }
+  Fact& Probed(Heard expected, void (*by)(Probe&)) { return heard = expected, probe = by, *this; }
+  Fact& Probed(std::string_view expected, void (*by)(Probe&)) {
+    return Probed(Heard{.model = expected}, by);
+  }
 };
 
 struct Section {
   int number = 0;
   std::string_view title;
   int rows = 0;  // the number of rows of the list
-  std::vector<Fact> facts;
+  std::vector<Fact> facts = {};
+
+  // Adds a fact, of which more can be said: fact(7, "name", "E", "says").ShownBy("Suite.Name");
+  Fact& operator()(int row, std::string_view name, std::string_view source, std::string_view says) {
+    return facts.emplace_back(Fact{.row = row, .name = name, .source = source, .says = says});
+  }
 };
 
 // "6.9 newcomer_is_aborted"

@@ -41,12 +41,13 @@ const std::vector<Section>& AllSections() {
 }
 
 // The expected transcripts, with the defaults filled in.
-std::string_view FromModel(const Fact& fact) { return fact.heard; }
+std::string_view FromModel(const Fact& fact) { return fact.heard.model; }
 std::string_view FromModelAsEmulator(const Fact& fact) {
-  return fact.by_emulators_rules.empty() ? fact.heard : fact.by_emulators_rules;
+  const Heard& heard = fact.heard;
+  return heard.by_emulators_rules.empty() ? heard.model : heard.by_emulators_rules;
 }
 std::string_view FromEmulator(const Fact& fact) {
-  return fact.from_emulator.empty() ? FromModelAsEmulator(fact) : fact.from_emulator;
+  return fact.heard.from_emulator.empty() ? FromModelAsEmulator(fact) : fact.heard.from_emulator;
 }
 
 enum class Agreement : uint8_t { kAgrees, kDiffers, kNotCovered };
@@ -110,7 +111,8 @@ TEST(FactsTest, WhatAgreesIsShownAndWhatDoesNotSaysWhy) {
     EXPECT_FALSE(fact.says.empty());
     EXPECT_FALSE(fact.source.empty());
     EXPECT_TRUE(fact.differs.empty() || fact.not_covered.empty()) << "two verdicts";
-    EXPECT_EQ(fact.probe == nullptr, fact.heard.empty()) << "a probe without expectation, or v. v.";
+    EXPECT_EQ(fact.probe == nullptr, fact.heard.model.empty())
+        << "a probe without expectation, or v. v.";
     const bool shown = fact.probe != nullptr || !fact.shown_by.empty();
     EXPECT_TRUE(shown || AgreementOf(fact) != Agreement::kAgrees);
     EXPECT_FALSE(shown && AgreementOf(fact) == Agreement::kNotCovered);

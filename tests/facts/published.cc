@@ -4,236 +4,98 @@
 namespace whorl::facts {
 
 Section Published() {
-  return {
-      .number = 12,
-      .title = "published numbers, and the rules of the clock",
-      .rows = 15,
-      .facts =
-          {
-              {.row = 1,
-               .name = "epsilon",
-               .source = "paper",
-               .says = "a sawtooth between about 1 and 7 ms, in 2012",
-               .not_covered = "a number of 2012; the scenario's epsilon is an option"},
-              {.row = 2,
-               .name = "epsilon_today",
-               .source = "?",
-               .says = "below 1 ms is said, and found nowhere",
-               .not_covered = "not confirmed"},
-              {.row = 3,
-               .name = "an_interval_with_true_time_in_it",
-               .source = "paper",
-               .says = "TT.now() surely holds the time of its call (unless a scenario says that it "
-                       "lies)",
-               .shown_by = "ScenarioErrors.OfAnIntervalThatLies"},
-              {.row = 4,
-               .name = "start_rule",
-               .source = "paper",
-               .says = "a commit timestamp is not below TT.now().latest, and above all before",
-               .shown_by =
-                   "DatabaseCommit.TimestampsGrowStrictlyInWholeMicrosecondsNotBelowTheLatestNow"},
-              {.row = 4,
-               .name = "start_rule_of_several_leaders",
-               .source = "paper",
-               .says = "and above what every participant gave",
-               .shown_by = "DatabaseSplits.ACommitOverBothIsAboveWhatEitherGave"},
-              {.row = 5,
-               .name = "commit_wait",
-               .source = "paper",
-               .says = "nothing is visible before the timestamp is surely past",
-               .shown_by = "DatabaseCommit.AStrongReadSeesNothingBeforeTheCommitIsVisible"},
-              {.row = 6,
-               .name = "later_calls_have_later_ends",
-               .source = "D",
-               .says = "the latest of a later call is after the earliest of an earlier one",
-               .not_covered = "follows from 12.3 wherever no scenario makes TrueTime lie"},
-              {.row = 7,
-               .name = "safe_time",
-               .source = "paper",
-               .says = "reads as of a time wait for what is prepared at or before it",
-               .shown_by = "DatabaseSnapshot.AnExactReadWaitsForWhatCommitsAtOrBeforeIt"},
-              {.row = 7,
-               .name = "leader_lease",
-               .source = "paper",
-               .says = "10 s, after which another replica leads",
-               .not_covered = "leaders do not change in the model; a scenario fails calls instead"},
-              {.row = 8,
-               .name = "read_timestamps",
-               .source = "paper",
-               .says = "a strong read is as of a time at which nothing is prepared, or waits",
-               .shown_by = "DatabaseSnapshot.AStrongReadIsAsOfBeforeWhatIsCommitting"},
-              {.row = 9,
-               .name = "latencies_of_2012",
-               .source = "paper",
-               .says = "some 14 ms for a write of three replicas, of which commit wait is 5",
-               .not_covered = "a number of 2012; the latencies of a scenario are its own"},
-              {.row = 10,
-               .name = "two_phase_commit",
-               .source = "paper",
-               .says = "17 ms with one participant, 31 with fifty",
-               .not_covered = "a number of 2012; participants' latency is the driver's"},
-              {.row = 11,
-               .name = "f1",
-               .source = "paper",
-               .says = "over the United States commits take 72 ms, and reads 9",
-               .shown_by = "Latency.MultiRegionHasTheMeansOfF1"},
-              {.row = 12,
-               .name = "cloud",
-               .source = "D",
-               .says = "a handful of milliseconds for a write",
-               .shown_by = "Latency.RegionalIsOfAFewMilliseconds"},
-              {.row = 13,
-               .name = "availability",
-               .source = "D",
-               .says = "four nines, or five of several regions",
-               .not_covered = "a promise of a service, not a behaviour"},
-              {.row = 14,
-               .name = "commit_timestamps",
-               .source = "D",
-               .says = "of overlapping writes rise, in microseconds",
-               .shown_by = "DatabaseCommit.TimestampsGrowEvenWhenTrueTimeStepsBack"},
-              {.row = 15,
-               .name = "emulators_clock",
-               .source = "S",
-               .says = "is one, strictly rising by microseconds; it has neither interval nor "
-                       "commit wait, and reads wait for the wall clock",
-               .differs = "the model's clocks are inputs; see 0.4 for what the emulator's does"},
-          },
-  };
+  Section fact{.number = 12, .title = "published numbers, and the rules of the clock", .rows = 15};
+  fact(1, "epsilon", "paper", "a sawtooth between about 1 and 7 ms, in 2012")
+      .NotCovered("a number of 2012; the scenario's epsilon is an option");
+  fact(2, "epsilon_today", "?", "below 1 ms is said, and found nowhere")
+      .NotCovered("not confirmed");
+  fact(3, "an_interval_with_true_time_in_it", "paper",
+       "TT.now() surely holds the time of its call (unless a scenario says that it lies)")
+      .ShownBy("ScenarioErrors.OfAnIntervalThatLies");
+  fact(4, "start_rule", "paper",
+       "a commit timestamp is not below TT.now().latest, and above all before")
+      .ShownBy("DatabaseCommit.TimestampsGrowStrictlyInWholeMicrosecondsNotBelowTheLatestNow");
+  fact(4, "start_rule_of_several_leaders", "paper", "and above what every participant gave")
+      .ShownBy("DatabaseSplits.ACommitOverBothIsAboveWhatEitherGave");
+  fact(5, "commit_wait", "paper", "nothing is visible before the timestamp is surely past")
+      .ShownBy("DatabaseCommit.AStrongReadSeesNothingBeforeTheCommitIsVisible");
+  fact(6, "later_calls_have_later_ends", "D",
+       "the latest of a later call is after the earliest of an earlier one")
+      .NotCovered("follows from 12.3 wherever no scenario makes TrueTime lie");
+  fact(7, "safe_time", "paper", "reads as of a time wait for what is prepared at or before it")
+      .ShownBy("DatabaseSnapshot.AnExactReadWaitsForWhatCommitsAtOrBeforeIt");
+  fact(7, "leader_lease", "paper", "10 s, after which another replica leads")
+      .NotCovered("leaders do not change in the model; a scenario fails calls instead");
+  fact(8, "read_timestamps", "paper",
+       "a strong read is as of a time at which nothing is prepared, or waits")
+      .ShownBy("DatabaseSnapshot.AStrongReadIsAsOfBeforeWhatIsCommitting");
+  fact(9, "latencies_of_2012", "paper",
+       "some 14 ms for a write of three replicas, of which commit wait is 5")
+      .NotCovered("a number of 2012; the latencies of a scenario are its own");
+  fact(10, "two_phase_commit", "paper", "17 ms with one participant, 31 with fifty")
+      .NotCovered("a number of 2012; participants' latency is the driver's");
+  fact(11, "f1", "paper", "over the United States commits take 72 ms, and reads 9")
+      .ShownBy("Latency.MultiRegionHasTheMeansOfF1");
+  fact(12, "cloud", "D", "a handful of milliseconds for a write")
+      .ShownBy("Latency.RegionalIsOfAFewMilliseconds");
+  fact(13, "availability", "D", "four nines, or five of several regions")
+      .NotCovered("a promise of a service, not a behaviour");
+  fact(14, "commit_timestamps", "D", "of overlapping writes rise, in microseconds")
+      .ShownBy("DatabaseCommit.TimestampsGrowEvenWhenTrueTimeStepsBack");
+  fact(15, "emulators_clock", "S",
+       "is one, strictly rising by microseconds; it has neither interval nor commit wait, and "
+       "reads wait for the wall clock")
+      .Differs("the model's clocks are inputs; see 0.4 for what the emulator's does");
+  return fact;
 }
 
 Section EmulatorSpeed() {
   constexpr std::string_view kSpeed = "the speed of one machine";
-  return {
-      .number = 13,
-      .title = "speed of the emulator",
-      .rows = 9,
-      .facts =
-          {
-              {.row = 1,
-               .name = "heartbeat",
-               .source = "E",
-               .says = "4 to 5 hundred a second",
-               .not_covered = kSpeed},
-              {.row = 2,
-               .name = "heartbeat_with_clean_up",
-               .source = "E",
-               .says = "some 270 a second",
-               .not_covered = kSpeed},
-              {.row = 3,
-               .name = "blind_mutation",
-               .source = "E",
-               .says = "3 to 4 thousand a second",
-               .not_covered = kSpeed},
-              {.row = 4,
-               .name = "get_session",
-               .source = "E",
-               .says = "nearly 5 thousand a second, the floor of a call",
-               .not_covered = kSpeed},
-              {.row = 5,
-               .name = "strong_read",
-               .source = "E",
-               .says = "1 ms when the emulator has just started",
-               .not_covered = kSpeed},
-              {.row = 6,
-               .name = "strong_read_later",
-               .source = "E, S",
-               .says = "ten times as long after ten thousand calls, because of its clock (0.4)",
-               .not_covered = kSpeed},
-              {.row = 7,
-               .name = "select_one_later",
-               .source = "E",
-               .says = "likewise",
-               .not_covered = kSpeed},
-              {.row = 8,
-               .name = "four_clients_on_a_row",
-               .source = "E",
-               .says = "three aborted attempts for each commit",
-               .not_covered = kSpeed},
-              {.row = 9,
-               .name = "memory",
-               .source = "E",
-               .says = "some 54 MB",
-               .not_covered = kSpeed},
-          },
-  };
+  Section fact{.number = 13, .title = "speed of the emulator", .rows = 9};
+  fact(1, "heartbeat", "E", "4 to 5 hundred a second").NotCovered(kSpeed);
+  fact(2, "heartbeat_with_clean_up", "E", "some 270 a second").NotCovered(kSpeed);
+  fact(3, "blind_mutation", "E", "3 to 4 thousand a second").NotCovered(kSpeed);
+  fact(4, "get_session", "E", "nearly 5 thousand a second, the floor of a call").NotCovered(kSpeed);
+  fact(5, "strong_read", "E", "1 ms when the emulator has just started").NotCovered(kSpeed);
+  fact(6, "strong_read_later", "E, S",
+       "ten times as long after ten thousand calls, because of its clock (0.4)")
+      .NotCovered(kSpeed);
+  fact(7, "select_one_later", "E", "likewise").NotCovered(kSpeed);
+  fact(8, "four_clients_on_a_row", "E", "three aborted attempts for each commit")
+      .NotCovered(kSpeed);
+  fact(9, "memory", "E", "some 54 MB").NotCovered(kSpeed);
+  return fact;
 }
 
 Section Consequences() {
-  return {
-      .number = 14,
-      .title = "what follows for the model",
-      .rows = 8,
-      .facts =
-          {
-              {.row = 1,
-               .name = "two_clocks",
-               .source = "D, E",
-               .says = "TrueTime for commits, and another clock for CURRENT_TIMESTAMP",
-               .shown_by = "DatabaseStatement.CurrentTimestampIsAClockOfItsOwn"},
-              {.row = 2,
-               .name = "locks_of_cells",
-               .source = "D",
-               .says = "shared at statements, exclusive at Commit, wound-wait by age",
-               .shown_by = "DatabaseWait.WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival"},
-              {.row = 2,
-               .name = "emulators_rule",
-               .source = "E",
-               .says = "one lock for the database and nobody waits, as a mode",
-               .shown_by = "DatabaseEmulator.WhoComesWhileTheLockIsHeldIsAborted"},
-              {.row = 3,
-               .name = "aborted_by_a_fault",
-               .source = "P",
-               .says = "any statement and Commit can be ABORTED, with RetryInfo",
-               .shown_by = "DatabaseWait.AbortedRepliesCarryADelayWhenTheyAreToldTo"},
-              {.row = 3,
-               .name = "idle_transactions",
-               .source = "D",
-               .says = "are aborted after 10 s",
-               .shown_by = "DatabaseWait.AHolderIsNotIdleBeforeTheLimitNorAfterEachStatement"},
-              {.row = 4,
-               .name = "commit_by_id_is_idempotent",
-               .source = "E, P",
-               .says = "and a single-use one is not",
-               .shown_by = "DatabaseCommit.ARepeatedCommitGivesTheSameTimestamp"},
-              {.row = 4,
-               .name = "lost_replies",
-               .source = "D",
-               .says = "a reply can be lost after the Commit was applied",
-               .shown_by = "DropReply.LosesTheReplyButNotTheCommit"},
-              {.row = 5,
-               .name = "doom",
-               .source = "E, I",
-               .says = "constraint errors doom, read errors do not, failed begins leave nothing",
-               .shown_by = "DatabaseStatement.AFailedFirstStatementBeginsNothingAndLeavesNoLocks"},
-              {.row = 6,
-               .name = "pending_rule",
-               .source = "D, E",
-               .says = "of the table or of the column, as a switch",
-               .shown_by =
-                   "DatabaseStatement.UnderTheTableRuleSpindlesCleanUpFailsAndItsHeartbeatCommits"},
-              {.row = 6,
-               .name = "future_timestamps",
-               .source = "D",
-               .says = "are refused against the server's now",
-               .shown_by = "DatabaseStatement.ATimestampInTheFutureIsRefusedAndDooms"},
-              {.row = 7,
-               .name = "bounded_staleness",
-               .source = "D",
-               .says = "any time not before the bound, without the emulator's floor",
-               .shown_by = "DatabaseSnapshot.ALaggingReplicaAnswersAsOfTheBoundAtTheOldest"},
-              {.row = 8,
-               .name = "deleted_sessions",
-               .source = "P",
-               .says = "release their locks",
-               .shown_by = "DatabaseSession.DeletingOneReleasesItsLocksAndMayBeRepeated"},
-              {.row = 8,
-               .name = "rollback_of_an_unknown_id",
-               .source = "P",
-               .says = "is OK",
-               .shown_by = "DatabaseCommit.AnUnknownTransactionIsNotFoundExceptForARollback"},
-          },
-  };
+  Section fact{.number = 14, .title = "what follows for the model", .rows = 8};
+  fact(1, "two_clocks", "D, E", "TrueTime for commits, and another clock for CURRENT_TIMESTAMP")
+      .ShownBy("DatabaseStatement.CurrentTimestampIsAClockOfItsOwn");
+  fact(2, "locks_of_cells", "D", "shared at statements, exclusive at Commit, wound-wait by age")
+      .ShownBy("DatabaseWait.WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival");
+  fact(2, "emulators_rule", "E", "one lock for the database and nobody waits, as a mode")
+      .ShownBy("DatabaseEmulator.WhoComesWhileTheLockIsHeldIsAborted");
+  fact(3, "aborted_by_a_fault", "P", "any statement and Commit can be ABORTED, with RetryInfo")
+      .ShownBy("DatabaseWait.AbortedRepliesCarryADelayWhenTheyAreToldTo");
+  fact(3, "idle_transactions", "D", "are aborted after 10 s")
+      .ShownBy("DatabaseWait.AHolderIsNotIdleBeforeTheLimitNorAfterEachStatement");
+  fact(4, "commit_by_id_is_idempotent", "E, P", "and a single-use one is not")
+      .ShownBy("DatabaseCommit.ARepeatedCommitGivesTheSameTimestamp");
+  fact(4, "lost_replies", "D", "a reply can be lost after the Commit was applied")
+      .ShownBy("DropReply.LosesTheReplyButNotTheCommit");
+  fact(5, "doom", "E, I", "constraint errors doom, read errors do not, failed begins leave nothing")
+      .ShownBy("DatabaseStatement.AFailedFirstStatementBeginsNothingAndLeavesNoLocks");
+  fact(6, "pending_rule", "D, E", "of the table or of the column, as a switch")
+      .ShownBy("DatabaseStatement.UnderTheTableRuleSpindlesCleanUpFailsAndItsHeartbeatCommits");
+  fact(6, "future_timestamps", "D", "are refused against the server's now")
+      .ShownBy("DatabaseStatement.ATimestampInTheFutureIsRefusedAndDooms");
+  fact(7, "bounded_staleness", "D", "any time not before the bound, without the emulator's floor")
+      .ShownBy("DatabaseSnapshot.ALaggingReplicaAnswersAsOfTheBoundAtTheOldest");
+  fact(8, "deleted_sessions", "P", "release their locks")
+      .ShownBy("DatabaseSession.DeletingOneReleasesItsLocksAndMayBeRepeated");
+  fact(8, "rollback_of_an_unknown_id", "P", "is OK")
+      .ShownBy("DatabaseCommit.AnUnknownTransactionIsNotFoundExceptForARollback");
+  return fact;
 }
 
 }  // namespace whorl::facts

@@ -17,21 +17,42 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+using FencedLeaseFollowerTest = LeaseTest;
+using FencedLeaseAnswerTest = LeaseTest;
+
 const Duration kLonger = Seconds(10) + Milliseconds(10);  // L (1 + rho)
+
+// A TAKE or a CREATE was sent, and what became of it is not known.
+struct LostClaim {
+  LocalInstant sent;
+  std::string attempt;
+};
+LostClaim LosesTheAnswer(Lease& a) {
+  const LostClaim claim = {.sent = a.now, .attempt = a.Attempt()};
+  a.ClaimEndsUnknown();
+  return claim;
+}
+LostClaim TakesAndHearsNothing(Lease& a) {
+  Follows(a);
+  a.Fires(kTake);
+  return LosesTheAnswer(a);
+}
+LostClaim CreatesAndHearsNothing(Lease& a) {
+  a.Starts();
+  a.SeesNoRow();
+  return LosesTheAnswer(a);
+}
 
 // --- looking -----------------------------------------------------------------------------------
 
-TEST(FencedLeaseFollowerTest, BeginsWithAStrongReadThatIsToldItsTimestamp) {
-  Lease a;
-  a.Starts();
-  EXPECT_THAT(a.did, ElementsAre("cancel poll", "run read"));
+TEST_F(FencedLeaseFollowerTest, BeginsWithAStrongReadThatIsToldItsTimestamp) {
+  EXPECT_THAT(a.Starts(), ElementsAre("cancel poll", "run read"));
   EXPECT_EQ(a.Out(steps::kRead).mode, Mode::kStrongRead);
   EXPECT_TRUE(a.Out(steps::kRead).return_read_timestamp);
 }
 
-TEST(FencedLeaseFollowerTest, WaitsALeaseAndRhoFromTheFirstReplyThatShowedTheHeartbeat) {
+TEST_F(FencedLeaseFollowerTest, WaitsALeaseAndRhoFromTheFirstReplyThatShowedTheHeartbeat) {
   // The holder's deadline is over by then, whatever the two clocks' rates within rho.
-  Lease a;
   a.entropy.next = {0, 0, 0, 0, 0};  // four for the attempt ids, then no delay
   Follows(a);
   EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger));
@@ -41,9 +62,8 @@ TEST(FencedLeaseFollowerTest, WaitsALeaseAndRhoFromTheFirstReplyThatShowedTheHea
   EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger)) << "the same heartbeat again";
 }
 
-TEST(FencedLeaseFollowerTest, TakesUpToOneTwoHundredthLater) {
+TEST_F(FencedLeaseFollowerTest, TakesUpToOneTwoHundredthLater) {
   // So that many followers do not all come at once.
-  Lease a;
   Follows(a);
   EXPECT_EQ(
       a.entropy.draws.back(),
@@ -51,9 +71,9 @@ TEST(FencedLeaseFollowerTest, TakesUpToOneTwoHundredthLater) {
   EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger + Milliseconds(50)));
 }
 
-TEST(FencedLeaseFollowerTest, JudgesByTheRowsLeaseAndNotItsOwn) {
+TEST_F(FencedLeaseFollowerTest, JudgesByTheRowsLeaseAndNotItsOwn) {
   // Finding S15 of spindle v2: pods with a shorter lease took live ones.
-  Lease a(Seconds(3));
+  a = Lease(Seconds(3));
   Follows(a);
   EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger + Milliseconds(50)));
   Lease b(Seconds(3));
@@ -65,22 +85,19 @@ TEST(FencedLeaseFollowerTest, JudgesByTheRowsLeaseAndNotItsOwn) {
       << "NULL is the observer's";
 }
 
-TEST(FencedLeaseFollowerTest, TakesWithoutAnotherLookTheHeartbeatThatItSaw) {
+TEST_F(FencedLeaseFollowerTest, TakesWithoutAnotherLookTheHeartbeatThatItSaw) {
   // The compare-and-set is the other look.
-  Lease a;
   Follows(a);
-  a.Fires(kTake);
-  EXPECT_THAT(a.did, Contains("run take"));
-  EXPECT_EQ(a.Parameter(steps::kTake, 0), Value(std::string("job")));
-  EXPECT_EQ(a.Parameter(steps::kTake, 1), Value(std::string("a")));
-  EXPECT_EQ(a.Parameter(steps::kTake, 2), Value(int64_t{10'000}));
+  EXPECT_THAT(a.Fires(kTake), Contains("run take"));
+  EXPECT_EQ(a.Parameter(steps::kTake, 0), Value("job"));
+  EXPECT_EQ(a.Parameter(steps::kTake, 1), Value("a"));
+  EXPECT_EQ(a.Parameter(steps::kTake, 2), Value(10'000));
   EXPECT_EQ(a.Attempt(), a.state.prefix + "-1");
   EXPECT_EQ(a.Parameter(steps::kTake, 4), TheirRow().heartbeat);
   EXPECT_EQ(a.Out(steps::kTake).lock_mode, LockMode::kOptimistic);
 }
 
-TEST(FencedLeaseFollowerTest, ANewHeartbeatBeginsTheWaitAnew) {
-  Lease a;
+TEST_F(FencedLeaseFollowerTest, ANewHeartbeatBeginsTheWaitAnew) {
   Follows(a);
   a.Fires(kPoll);
   TestRow row = TheirRow();
@@ -89,9 +106,8 @@ TEST(FencedLeaseFollowerTest, ANewHeartbeatBeginsTheWaitAnew) {
   EXPECT_EQ(a.timers.at(kTake), a.now + kLonger + Milliseconds(50));
 }
 
-TEST(FencedLeaseFollowerTest, LooksWhenTheNextHeartbeatIsDueAndThenLessAndLessOften) {
+TEST_F(FencedLeaseFollowerTest, LooksWhenTheNextHeartbeatIsDueAndThenLessAndLessOften) {
   // o + (0.6 L - age) + 30 ms; if nothing has changed, after 30, 60, 120 ms and so on.
-  Lease a;
   a.Starts();
   TestRow row = TheirRow();
   row.age = Seconds(1);
@@ -104,54 +120,48 @@ TEST(FencedLeaseFollowerTest, LooksWhenTheNextHeartbeatIsDueAndThenLessAndLessOf
   }
 }
 
-TEST(FencedLeaseFollowerTest, LooksAtOnceWhenItHearsOfAReleaseAndBelievesNothingElseOfIt) {
-  Lease a;
+TEST_F(FencedLeaseFollowerTest, LooksAtOnceWhenItHearsOfAReleaseAndBelievesNothingElseOfIt) {
   Follows(a);
   const LocalInstant take_at = a.timers.at(kTake);
   a.At(Seconds(3));
-  a.HearsOfARelease();
-  EXPECT_THAT(a.did, ElementsAre("note heard of a release", "cancel poll", "run read"));
+  EXPECT_THAT(a.HearsOfARelease(),
+              ElementsAre("note heard of a release", "cancel poll", "run read"));
   a.Sees(TheirRow());  // it was not true
   EXPECT_FALSE(a.IsOut(steps::kTake));
   EXPECT_EQ(a.timers.at(kTake), take_at);
   a.HearsOfARelease();
   a.Sees(ReleasedRow());
   EXPECT_TRUE(a.IsOut(steps::kTake));
-  a.HearsOfARelease();
-  EXPECT_THAT(a.did, IsEmpty()) << "a claim is under way, whose answer says all";
+  EXPECT_THAT(a.HearsOfARelease(), IsEmpty()) << "a claim is under way, whose answer says all";
 }
 
-TEST(FencedLeaseFollowerTest, ALookThatIsUnderWayMayBeOlderThanTheReleaseItHearsOf) {
-  Lease a;
+TEST_F(FencedLeaseFollowerTest, ALookThatIsUnderWayMayBeOlderThanTheReleaseItHearsOf) {
   Follows(a);
   a.Fires(kPoll);
   a.HearsOfARelease();
-  EXPECT_EQ(a.CountOut(steps::kRead), 2U);
+  EXPECT_EQ(a.CountOut(steps::kRead), 2);
   a.Sees(TheirRow());
   EXPECT_FALSE(a.IsOut(steps::kTake));
   a.Sees(ReleasedRow());
   EXPECT_TRUE(a.IsOut(steps::kTake));
 }
 
-TEST(FencedLeaseFollowerTest, WhoLeadsOrStopsOrHasNotStartedDoesNotLookBecauseOfARelease) {
+TEST_F(FencedLeaseFollowerTest, WhoLeadsOrStopsOrHasNotStartedDoesNotLookBecauseOfARelease) {
   Lease leader;
   Leads(leader);
-  leader.HearsOfARelease();
-  EXPECT_THAT(leader.did, IsEmpty());
+  EXPECT_THAT(leader.HearsOfARelease(), IsEmpty());
   Lease stopped;
   Follows(stopped);
   stopped.Stops();
-  stopped.HearsOfARelease();
-  EXPECT_THAT(stopped.did, IsEmpty());
+  EXPECT_THAT(stopped.HearsOfARelease(), IsEmpty());
   Lease unborn;
-  unborn.HearsOfARelease();
-  EXPECT_THAT(unborn.did, IsEmpty());
+  EXPECT_THAT(unborn.HearsOfARelease(), IsEmpty());
 }
 
-TEST(FencedLeaseFollowerTest, AnAgeThatIsWrongByAnHourOnlyShiftsTheNextLook) {
+TEST_F(FencedLeaseFollowerTest, AnAgeThatIsWrongByAnHourOnlyShiftsTheNextLook) {
   // CURRENT_TIMESTAMP has no bound; nothing that safety rests on may use it.
   for (const Duration age : {Seconds(3'600), -Seconds(3'600)}) {
-    Lease a;
+    a = Lease();
     a.Starts();
     TestRow row = TheirRow();
     row.age = age;
@@ -163,8 +173,7 @@ TEST(FencedLeaseFollowerTest, AnAgeThatIsWrongByAnHourOnlyShiftsTheNextLook) {
   }
 }
 
-TEST(FencedLeaseFollowerTest, AReadThatFailsIsTriedAgain) {
-  Lease a;
+TEST_F(FencedLeaseFollowerTest, AReadThatFailsIsTriedAgain) {
   a.Starts();
   a.CannotRead();
   EXPECT_EQ(a.timers.at(kPoll), ShownAfter(kPollDelay));
@@ -172,34 +181,29 @@ TEST(FencedLeaseFollowerTest, AReadThatFailsIsTriedAgain) {
   EXPECT_TRUE(a.Out(steps::kRead).return_read_timestamp) << "it is still the first look";
 }
 
-TEST(FencedLeaseFollowerTest, ARowThatCannotBeJudgedIsNamedAndLeftAlone) {
-  Lease a;
+TEST_F(FencedLeaseFollowerTest, ARowThatCannotBeJudgedIsNamedAndLeftAlone) {
   a.Starts();
-  a.Sees({.heartbeat = Null{}, .writer = Null{}});
-  EXPECT_THAT(a.did, Contains(HasSubstr("'job' 'heartbeat is NULL")));
+  EXPECT_THAT(a.Sees({.heartbeat = Null{}, .writer = Null{}}),
+              Contains(HasSubstr("'job' 'heartbeat is NULL")));
   EXPECT_FALSE(a.IsOut(steps::kTake));
-  for (const int64_t lease_ms : {int64_t{0}, int64_t{-1}, int64_t{3'600'001}}) {
-    const auto parsed =
-        ParseRow({At({}), Null{}, Null{}, lease_ms, Null{}, int64_t{0}}, Seconds(1));
+  for (const int64_t lease_ms : {0, -1, 3'600'001}) {
+    const auto parsed = ParseRow({At({}), Null{}, Null{}, lease_ms, Null{}, 0}, Seconds(1));
     EXPECT_TRUE(std::holds_alternative<std::string>(parsed)) << lease_ms;
   }
-  const auto most =
-      ParseRow({At({}), Null{}, Null{}, int64_t{3'600'000}, Null{}, int64_t{0}}, Seconds(1));
+  const auto most = ParseRow({At({}), Null{}, Null{}, 3'600'000, Null{}, 0}, Seconds(1));
   EXPECT_EQ(std::get<LockRow>(most).lease, Seconds(3600));
 }
 
 // --- taking at once ----------------------------------------------------------------------------
 
-TEST(FencedLeaseFollowerTest, TakesAReleasedRowAtOnceAndBelievesAtOnce) {
-  Lease a;
+TEST_F(FencedLeaseFollowerTest, TakesAReleasedRowAtOnceAndBelievesAtOnce) {
   Leads(a);
   EXPECT_THAT(a.did, Contains("callback 1"));
   EXPECT_TRUE(a.HasLock());
 }
 
-TEST(FencedLeaseFollowerTest, TakesAtItsFirstLookWhatTheReadsTimestampShowsToBeAbandoned) {
+TEST_F(FencedLeaseFollowerTest, TakesAtItsFirstLookWhatTheReadsTimestampShowsToBeAbandoned) {
   // Two leases: by TrueTime, which lease_respected assumes, and not by CURRENT_TIMESTAMP.
-  Lease a;
   a.Starts();
   a.Sees(TheirRow(), At(Seconds(19)));
   EXPECT_TRUE(a.IsOut(steps::kTake));
@@ -211,8 +215,7 @@ TEST(FencedLeaseFollowerTest, TakesAtItsFirstLookWhatTheReadsTimestampShowsToBeA
   EXPECT_FALSE(b.IsOut(steps::kTake));
 }
 
-TEST(FencedLeaseFollowerTest, OnlyAtItsFirstLookAndOnlyWithAReadTimestamp) {
-  Lease a;
+TEST_F(FencedLeaseFollowerTest, OnlyAtItsFirstLookAndOnlyWithAReadTimestamp) {
   Follows(a);
   a.Fires(kPoll);
   EXPECT_FALSE(a.Out(steps::kRead).return_read_timestamp);
@@ -226,9 +229,8 @@ TEST(FencedLeaseFollowerTest, OnlyAtItsFirstLookAndOnlyWithAReadTimestamp) {
   EXPECT_FALSE(untold.IsOut(steps::kTake)) << "an age by CURRENT_TIMESTAMP proves nothing";
 }
 
-TEST(FencedLeaseFollowerTest, WhatItTookAtOnceItBelievesInWhenTheLeaseIsOver) {
+TEST_F(FencedLeaseFollowerTest, WhatItTookAtOnceItBelievesInWhenTheLeaseIsOver) {
   // Should the commit timestamp deny what the read's said, the rest of the lease is waited for.
-  Lease a;
   a.Starts();
   a.Sees(TheirRow(), At(Seconds(100)));
   a.Wins(At(Seconds(3)));  // 4 s after the heartbeat: 6 s are left
@@ -240,9 +242,8 @@ TEST(FencedLeaseFollowerTest, WhatItTookAtOnceItBelievesInWhenTheLeaseIsOver) {
   EXPECT_TRUE(a.HasLock());
 }
 
-TEST(FencedLeaseFollowerTest, CreatesWhereThereIsNoRowAndBelievesALeaseLater) {
+TEST_F(FencedLeaseFollowerTest, CreatesWhereThereIsNoRowAndBelievesALeaseLater) {
   // An operator may have deleted the row of a process that still believes that it leads.
-  Lease a;
   a.Starts();
   a.SeesNoRow();
   ASSERT_TRUE(a.IsOut(steps::kCreate));
@@ -250,19 +251,18 @@ TEST(FencedLeaseFollowerTest, CreatesWhereThereIsNoRowAndBelievesALeaseLater) {
   a.At(Seconds(1));
   a.Wins(At(Seconds(1)));
   EXPECT_FALSE(a.HasLock());
-  EXPECT_FALSE(StandingOf(a.state).believes);
+  EXPECT_FALSE(a.Believes());
   EXPECT_EQ(a.timers.at(kBelieve), ShownAfter(Seconds(1) + kLonger));
   EXPECT_EQ(a.timers.at(kBeat), ShownAfter(Seconds(6))) << "held by heartbeats all the while";
   a.Fires(kBeat);
   a.BeatCommits(At(Seconds(6)));
-  a.Fires(kBelieve);
-  EXPECT_THAT(a.did, Contains("callback 1"));
+  EXPECT_THAT(a.Fires(kBelieve), Contains("callback 1"));
   EXPECT_TRUE(a.HasLock());
 }
 
-TEST(FencedLeaseFollowerTest, WhoCreatesWaitsForTheLongestLeaseThatItHasSeen) {
+TEST_F(FencedLeaseFollowerTest, WhoCreatesWaitsForTheLongestLeaseThatItHasSeen) {
   // The row that was deleted may have been of a process with a longer lease.
-  Lease a(Seconds(2));
+  a = Lease(Seconds(2));
   Follows(a);
   a.Fires(kPoll);
   a.SeesNoRow();
@@ -271,25 +271,21 @@ TEST(FencedLeaseFollowerTest, WhoCreatesWaitsForTheLongestLeaseThatItHasSeen) {
   EXPECT_EQ(a.timers.at(kBelieve), created + kLonger);
 }
 
-TEST(FencedLeaseFollowerTest, AWaitOutlivesTheTermInWhichItBegan) {
+TEST_F(FencedLeaseFollowerTest, AWaitOutlivesTheTermInWhichItBegan) {
   // The heartbeats of the wait may fail; what is taken then is not believed in earlier.
-  Lease a;
   a.Starts();
   a.SeesNoRow();
   a.sent = ShownAfter(Seconds(-3));
   a.Wins(At({}));
   a.Fires(kDeadline);
   EXPECT_EQ(a.now, ShownAfter(Milliseconds(6'990)));
-  a.Sees({.heartbeat = At({}), .token = At({}), .attempt = a.state.prefix + "-1c"});
+  a.SeesItsOwn(At({}), a.state.prefix + "-1c");
   a.Wins(At(Seconds(7)));
   EXPECT_FALSE(a.HasLock());
   EXPECT_EQ(a.timers.at(kBelieve), ShownAfter(kLonger));
 }
 
-// --- answers -----------------------------------------------------------------------------------
-
-TEST(FencedLeaseAnswerTest, WhoIsOvertakenLooksAgain) {
-  Lease a;
+TEST_F(FencedLeaseAnswerTest, WhoIsOvertakenLooksAgain) {
   Follows(a);
   a.Fires(kTake);
   a.Loses();
@@ -301,8 +297,7 @@ TEST(FencedLeaseAnswerTest, WhoIsOvertakenLooksAgain) {
   EXPECT_TRUE(b.IsOut(steps::kRead));
 }
 
-TEST(FencedLeaseAnswerTest, AClaimThatFailedIsNotRepeatedInALoop) {
-  Lease a;
+TEST_F(FencedLeaseAnswerTest, AClaimThatFailedIsNotRepeatedInALoop) {
   Follows(a);
   a.Fires(kTake);
   a.ClaimFails(Code::kUnavailable);
@@ -310,9 +305,8 @@ TEST(FencedLeaseAnswerTest, AClaimThatFailedIsNotRepeatedInALoop) {
   EXPECT_EQ(a.timers.at(kPoll), a.now + kPollDelay);
 }
 
-TEST(FencedLeaseAnswerTest, AnUnknownOutcomeIsReadBackAndAdoptedInTime) {
+TEST_F(FencedLeaseAnswerTest, AnUnknownOutcomeIsReadBackAndAdoptedInTime) {
   // Run again it could win twice; and s is when the Commit was first sent.
-  Lease a;
   Follows(a);
   a.Fires(kTake);
   const LocalInstant sent = a.now;
@@ -321,29 +315,23 @@ TEST(FencedLeaseAnswerTest, AnUnknownOutcomeIsReadBackAndAdoptedInTime) {
   a.ClaimEndsUnknown();
   EXPECT_TRUE(a.IsOut(steps::kRead));
   EXPECT_FALSE(a.IsOut(steps::kTake));
-  a.Sees({.heartbeat = At(Seconds(10)), .token = At(Seconds(10)), .attempt = attempt});
+  a.SeesItsOwn(At(Seconds(10)), attempt);
   EXPECT_TRUE(a.HasLock());
   EXPECT_EQ(a.timers.at(kDeadline), sent + Milliseconds(9'990));
 }
 
-TEST(FencedLeaseAnswerTest, AnOwnAttemptThatIsFoundTooLateIsTakenAnew) {
-  Lease a;
-  Follows(a);
-  a.Fires(kTake);
-  const LocalInstant sent = a.now;
-  const std::string attempt = a.Attempt();
-  a.ClaimEndsUnknown();
-  a.At(sent + Milliseconds(9'990));
+TEST_F(FencedLeaseAnswerTest, AnOwnAttemptThatIsFoundTooLateIsTakenAnew) {
+  const LostClaim claim = TakesAndHearsNothing(a);
+  a.At(claim.sent + Milliseconds(9'990));
   const Timestamp theirs = At(Seconds(10));
-  a.Sees({.heartbeat = theirs, .token = theirs, .attempt = attempt});
+  a.SeesItsOwn(theirs, claim.attempt);
   EXPECT_FALSE(a.HasLock());
   ASSERT_TRUE(a.IsOut(steps::kTake));
-  EXPECT_NE(a.Attempt(), attempt);
+  EXPECT_NE(a.Attempt(), claim.attempt);
   EXPECT_EQ(a.Parameter(steps::kTake, 4), Value(theirs));
 }
 
-TEST(FencedLeaseAnswerTest, AReplyThatComesAfterItsDeadlineBeginsNoTerm) {
-  Lease a;
+TEST_F(FencedLeaseAnswerTest, AReplyThatComesAfterItsDeadlineBeginsNoTerm) {
   Follows(a);
   a.Fires(kTake);
   const LocalInstant sent = a.now;
@@ -354,91 +342,67 @@ TEST(FencedLeaseAnswerTest, AReplyThatComesAfterItsDeadlineBeginsNoTerm) {
   EXPECT_TRUE(a.IsOut(steps::kRead));
 }
 
-TEST(FencedLeaseAnswerTest, AnUnknownOutcomeThatWasNoneIsTriedAnewUnderAnotherAttempt) {
-  Lease a;
-  Follows(a);
-  a.Fires(kTake);
-  const std::string attempt = a.Attempt();
-  a.ClaimEndsUnknown();
+TEST_F(FencedLeaseAnswerTest, AnUnknownOutcomeThatWasNoneIsTriedAnewUnderAnotherAttempt) {
+  const LostClaim claim = TakesAndHearsNothing(a);
   a.Sees(TheirRow());
   ASSERT_TRUE(a.IsOut(steps::kTake));
-  EXPECT_NE(a.Attempt(), attempt);
+  EXPECT_NE(a.Attempt(), claim.attempt);
 }
 
-TEST(FencedLeaseAnswerTest, AnEarlierAttemptThatCommittedLateIsAdoptedToo) {
+TEST_F(FencedLeaseAnswerTest, AnEarlierAttemptThatCommittedLateIsAdoptedToo) {
   // Its Commit was on its way when the row was read back.
-  Lease a;
-  Follows(a);
-  a.Fires(kTake);
-  const LocalInstant sent = a.now;
-  const std::string first = a.Attempt();
-  a.ClaimEndsUnknown();
+  const LostClaim first = TakesAndHearsNothing(a);
   a.Sees(TheirRow());
   a.Loses();
-  a.Sees({.heartbeat = At(Seconds(11)), .token = At(Seconds(11)), .attempt = first});
+  a.SeesItsOwn(At(Seconds(11)), first.attempt);
   EXPECT_TRUE(a.HasLock());
-  EXPECT_EQ(a.timers.at(kDeadline), sent + Milliseconds(9'990));
+  EXPECT_EQ(a.timers.at(kDeadline), first.sent + Milliseconds(9'990));
 }
 
-TEST(FencedLeaseAnswerTest, ACreateThatIsReadBackWaitsFromTheReadOn) {
+TEST_F(FencedLeaseAnswerTest, ACreateThatIsReadBackWaitsFromTheReadOn) {
   // Nobody knows when it was committed.
-  Lease a;
-  a.Starts();
-  a.SeesNoRow();
-  const std::string attempt = a.Attempt();
-  a.ClaimEndsUnknown();
+  const LostClaim created = CreatesAndHearsNothing(a);
   a.At(Seconds(2));
-  a.Sees({.heartbeat = At(Seconds(1)), .token = At(Seconds(1)), .attempt = attempt});
+  a.SeesItsOwn(At(Seconds(1)), created.attempt);
   EXPECT_FALSE(a.HasLock());
   EXPECT_EQ(a.timers.at(kBelieve), ShownAfter(Seconds(2) + kLonger));
 }
 
-TEST(FencedLeaseAnswerTest, ACreateThatIsFoundTooLateWaitsAllTheSame) {
-  Lease a;
-  a.Starts();
-  a.SeesNoRow();
-  const std::string attempt = a.Attempt();
-  a.ClaimEndsUnknown();
+TEST_F(FencedLeaseAnswerTest, ACreateThatIsFoundTooLateWaitsAllTheSame) {
+  const LostClaim created = CreatesAndHearsNothing(a);
   a.At(Seconds(30));
   a.CannotRead();
   a.Fires(kPoll);
-  a.Sees({.heartbeat = At(Seconds(29)), .token = At(Seconds(29)), .attempt = attempt});
+  a.SeesItsOwn(At(Seconds(29)), created.attempt);
   a.Wins(At(Seconds(31)));
   EXPECT_FALSE(a.HasLock());
   EXPECT_GE(a.timers.at(kBelieve), ShownAfter(Seconds(30) + kLonger));
 }
 
-TEST(FencedLeaseAnswerTest, ACreateThatIsFoundWhenItIsForgottenWaitsAllTheSame) {
+TEST_F(FencedLeaseAnswerTest, ACreateThatIsFoundWhenItIsForgottenWaitsAllTheSame) {
   // An operator deleted the other's row, and then the CREATE of long ago was committed. Whoever the
   // deleted row belonged to may still believe that it leads.
-  Lease a;
-  a.Starts();
-  a.SeesNoRow();
-  const std::string created = a.Attempt();
-  a.ClaimEndsUnknown();
+  const LostClaim created = CreatesAndHearsNothing(a);
   a.At(Seconds(30));
   a.Sees(TheirRow());
   a.Fires(kTake);
   a.ClaimEndsUnknown();
   EXPECT_EQ(a.state.unknown.size(), 1u);
   const LocalInstant found = a.now;
-  a.Sees({.heartbeat = whorl::At(found - LocalInstant{}),
-          .token = whorl::At(found - LocalInstant{}),
-          .attempt = created});
-  a.Wins(whorl::At(found - LocalInstant{}));
+  a.SeesItsOwn(a.Clocks().wall, created.attempt);
+  a.Wins(a.Clocks().wall);
   EXPECT_FALSE(a.HasLock());
   EXPECT_EQ(a.timers.at(kBelieve), found + kLonger);
 }
 
-TEST(FencedLeaseAnswerTest, AttemptsOfAnotherProcessAreNeverItsOwn) {
+TEST_F(FencedLeaseAnswerTest, AttemptsOfAnotherProcessAreNeverItsOwn) {
   // 128 random bits for each start, so the same id does not make two processes one.
-  Lease a;
   a.entropy.next = {1, 2, 3, 4};
   a.Starts();
   EXPECT_EQ(a.state.prefix, "00000001000000020000000300000004");
   TestRow row = TheirRow();
-  row.writer = std::string("a");
-  row.attempt = std::string("00000001000000020000000300000005-1");
+  row.writer = "a";
+  row.attempt = "00000001000000020000000300000005-1";
   a.Sees(row);
   EXPECT_FALSE(a.IsOut(steps::kTake));
 }

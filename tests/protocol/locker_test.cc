@@ -64,68 +64,77 @@ StatementResult RowOf(std::string owner, Timestamp until, Timestamp now) {
   return {.rows = {{std::move(owner), until, now}}};
 }
 
+// Calls of a locker, which begin at `now` by the client's clock.
+struct Caller {
+  Next Acquires(std::string key, std::string owner, const LeaseTerm& term = kTenSeconds) {
+    return AcquireLock(TestLocker(),
+                       {.key = std::move(key), .owner = std::move(owner), .term = term}, now, call);
+  }
+  Next AcquiresAny(std::vector<std::string> keys, const LeaseTerm& term = kTenSeconds,
+                   bool shuffled = false) {
+    return AcquireAnyLock(
+        TestLocker(),
+        {.keys = std::move(keys), .owner = "a", .randomize_order = shuffled, .term = term}, now,
+        entropy, call);
+  }
+  Next Beats(const Lock& lock, const LeaseTerm& term = kTenSeconds) {
+    return HeartbeatLock(TestLocker(), {.original_lock = lock, .term = term}, now, call);
+  }
+  Next Releases(const Lock& lock) { return ReleaseLock(TestLocker(), lock, now, call); }
+  Next Gets(const std::string& key) { return GetCurrentLock(TestLocker(), key, call); }
+  // The transaction that the call has asked for ends.
+  Next Hears(const TransactionResult& result) { return OnEnded(TestLocker(), call, result, now); }
+
+  Timestamp now = At(Duration{});
+  Call call;
+  ScriptedEntropy entropy;
+};
+
 // --- arguments ---------------------------------------------------------------------------------
 
 TEST(LockerTest, NeedsAKeyAndAnOwner) {
-  Call call;
-  EXPECT_EQ(Text(AcquireLock(TestLocker(), {.key = "", .owner = "a", .term = kTenSeconds},
-                             At(Duration{}), call)),
-            "invalid: the key is required");
-  EXPECT_EQ(Text(AcquireLock(TestLocker(), {.key = "job", .owner = "", .term = kTenSeconds},
-                             At(Duration{}), call)),
-            "invalid: the owner is required");
-  EXPECT_EQ(Text(HeartbeatLock(TestLocker(), {.original_lock = {}, .term = kTenSeconds},
-                               At(Duration{}), call)),
-            "invalid: the key is required");
-  EXPECT_EQ(Text(ReleaseLock(TestLocker(), {.key = "job", .owner = ""}, At(Duration{}), call)),
-            "invalid: the owner is required");
-  EXPECT_EQ(Text(GetCurrentLock(TestLocker(), "", call)), "invalid: the key is required");
+  Caller caller;
+  EXPECT_EQ(Text(caller.Acquires("", "a")), "invalid: the key is required");
+  EXPECT_EQ(Text(caller.Acquires("job", "")), "invalid: the owner is required");
+  EXPECT_EQ(Text(caller.Beats({})), "invalid: the key is required");
+  EXPECT_EQ(Text(caller.Releases({.key = "job", .owner = ""})), "invalid: the owner is required");
+  EXPECT_EQ(Text(caller.Gets("")), "invalid: the key is required");
+  EXPECT_EQ(Text(caller.AcquiresAny({})), "invalid: at least one key is required");
+  EXPECT_EQ(Text(caller.AcquiresAny({"x", ""})), "invalid: the key is required");
 }
 
 TEST(LockerTest, NeedsExactlyOneOfLeaseEndAndLeaseDuration) {
   const LeaseTerm both = {.lease_end = At(Seconds(9)), .lease_duration = Seconds(9)};
   const std::string error = "invalid: exactly one of lease_end and lease_duration has to be given";
   for (const LeaseTerm& term : {LeaseTerm{}, both}) {
-    Call call;
-    ScriptedEntropy entropy;
-    const Lock lock = {.key = "job", .owner = "a"};
-    const Timestamp now = At(Duration{});
-    EXPECT_EQ(
-        Text(AcquireLock(TestLocker(), {.key = "job", .owner = "a", .term = term}, now, call)),
-        error);
-    EXPECT_EQ(Text(AcquireAnyLock(TestLocker(), {.keys = {"job"}, .owner = "a", .term = term}, now,
-                                  entropy, call)),
-              error);
-    EXPECT_EQ(Text(HeartbeatLock(TestLocker(), {.original_lock = lock, .term = term}, now, call)),
-              error);
+    Caller caller;
+    EXPECT_EQ(Text(caller.Acquires("job", "a", term)), error);
+    EXPECT_EQ(Text(caller.AcquiresAny({"job"}, term)), error);
+    EXPECT_EQ(Text(caller.Beats({.key = "job", .owner = "a"}, term)), error);
   }
 }
 
 TEST(LockerTest, ALeaseDurationCountsFromTheCall) {
-  Call call;
-  AcquireLock(TestLocker(), {.key = "job", .owner = "a", .term = kTenSeconds}, At(Seconds(3)),
-              call);
-  EXPECT_EQ(call.lock.leased_until, At(Seconds(13)));
-  EXPECT_EQ(call.lock.created_at, At(Seconds(3)));
-  EXPECT_EQ(call.lock.ttl, At(Seconds(13 + 48 * 3'600)));
-  const LeaseTerm until = {.lease_end = At(Seconds(99)), .lease_duration = std::nullopt};
-  AcquireLock(TestLocker(), {.key = "job", .owner = "a", .term = until}, At(Seconds(3)), call);
-  EXPECT_EQ(call.lock.leased_until, At(Seconds(99)));
+  Caller caller{.now = At(Seconds(3))};
+  caller.Acquires("job", "a");
+  EXPECT_EQ(caller.call.lock.leased_until, At(Seconds(13)));
+  EXPECT_EQ(caller.call.lock.created_at, At(Seconds(3)));
+  EXPECT_EQ(caller.call.lock.ttl, At(Seconds(13 + 48 * 3'600)));
+  caller.Acquires("job", "a", {.lease_end = At(Seconds(99)), .lease_duration = std::nullopt});
+  EXPECT_EQ(caller.call.lock.leased_until, At(Seconds(99)));
 }
 
 // --- acquiring ---------------------------------------------------------------------------------
 
-struct Acquiring {
-  explicit Acquiring(Timestamp now = At(Seconds(100))) {
-    transaction = std::get<Transaction>(
-        AcquireLock(TestLocker(), {.key = "job", .owner = "a", .term = kTenSeconds}, now, call));
+struct Acquiring : Caller {
+  explicit Acquiring(Timestamp at = At(Seconds(100))) : Caller{.now = at} {
+    transaction = std::get<Transaction>(Acquires("job", "a"));
   }
   // Whether the transaction goes on after it has read such a row.
   bool Passes(StatementResult read) const {
     const std::vector<StatementResult> heard = {std::move(read)};
     return std::holds_alternative<SayCommit>(Continue(transaction, heard));
   }
-  Call call;
   Transaction transaction;
 };
 
@@ -144,21 +153,20 @@ TEST(LockerTest, AcquiresWhatIsAbsentOrItsOwnOrExpiredForLongerThanTheGrace) {
 TEST(LockerTest, JudgesAndWritesByTheClientsClock) {
   const Acquiring acquiring(At(Seconds(7)));
   EXPECT_EQ(acquiring.transaction.statements.front().statement.parameters,
-            (std::vector<Value>{std::string("job"), At(Seconds(7))}));
+            (std::vector<Value>{"job", At(Seconds(7))}));
   ASSERT_EQ(acquiring.transaction.mutations.size(), 1U);
   const Mutation& write = acquiring.transaction.mutations.front();
   EXPECT_EQ(write.kind, MutationKind::kInsertOrUpdate);
   EXPECT_THAT(write.columns, ElementsAre("key", "owner", "leased_until", "created_at", "ttl"));
-  EXPECT_EQ(write.rows.front(), (Row{std::string("job"), std::string("a"), At(Seconds(17)),
-                                     At(Seconds(7)), At(Seconds(17 + 48 * 3'600))}));
+  EXPECT_EQ(write.rows.front(),
+            (Row{"job", "a", At(Seconds(17)), At(Seconds(7)), At(Seconds(17 + 48 * 3'600))}));
 }
 
 TEST(LockerTest, TellsAnotherOwnersLockFromAnyOtherError) {
   // Unavailable says for certain that another has it; anything else says nothing.
   const Timestamp now = At(Seconds(100));
   const auto outcome = [&](const TransactionResult& result) {
-    Acquiring acquiring;
-    return Text(OnEnded(TestLocker(), acquiring.call, result, now));
+    return Text(Acquiring().Hears(result));
   };
   EXPECT_EQ(outcome(Committed()), "job of a until 110s");
   EXPECT_EQ(outcome(Refused(RowOf("b", now, now))), "unavailable");
@@ -169,20 +177,16 @@ TEST(LockerTest, TellsAnotherOwnersLockFromAnyOtherError) {
 
 // --- any of several ----------------------------------------------------------------------------
 
-struct AcquiringAny {
+struct AcquiringAny : Caller {
   explicit AcquiringAny(bool shuffled = false, std::deque<int64_t> draws = {}) {
     entropy.next = std::move(draws);
-    next = AcquireAnyLock(
-        TestLocker(),
-        {.keys = {"x", "y", "z"}, .owner = "a", .randomize_order = shuffled, .term = kTenSeconds},
-        At(Duration{}), entropy, call);
+    next = AcquiresAny({"x", "y", "z"}, kTenSeconds, shuffled);
   }
-  void Ends(const TransactionResult& result, Timestamp now) {
-    next = OnEnded(TestLocker(), call, result, now);
+  void Ends(const TransactionResult& result, Timestamp at) {
+    now = at;
+    next = Hears(result);
   }
-  void IsTaken(Timestamp now) { Ends(Refused(RowOf("b", now, now)), now); }
-  ScriptedEntropy entropy;
-  Call call;
+  void IsTaken(Timestamp at) { Ends(Refused(RowOf("b", at, at)), at); }
   Next next;
 };
 
@@ -222,18 +226,6 @@ TEST(LockerTest, ShufflesTheKeysIfAskedTo) {
   EXPECT_TRUE(AcquiringAny().entropy.draws.empty());
 }
 
-TEST(LockerTest, AnyOfNoneIsAnInvalidArgument) {
-  Call call;
-  ScriptedEntropy entropy;
-  EXPECT_EQ(Text(AcquireAnyLock(TestLocker(), {.keys = {}, .owner = "a", .term = kTenSeconds},
-                                At(Duration{}), entropy, call)),
-            "invalid: at least one key is required");
-  EXPECT_EQ(
-      Text(AcquireAnyLock(TestLocker(), {.keys = {"x", ""}, .owner = "a", .term = kTenSeconds},
-                          At(Duration{}), entropy, call)),
-      "invalid: the key is required");
-}
-
 // --- heartbeats --------------------------------------------------------------------------------
 
 const Lock kHeld = {.key = "job",
@@ -244,27 +236,22 @@ const Lock kHeld = {.key = "job",
 
 TEST(LockerTest, AHeartbeatRenewsWhatIsStillTheOwnersWhateverItsLease) {
   // The row's owner is all that counts: leased_until of the lock that is passed in is ignored.
-  Call call;
-  const Next next = HeartbeatLock(TestLocker(), {.original_lock = kHeld, .term = kTenSeconds},
-                                  At(Seconds(60)), call);
-  const auto& transaction = std::get<Transaction>(next);
-  EXPECT_EQ(transaction.statements.front().statement.parameters,
-            (std::vector<Value>{std::string("job"), std::string("a"), At(Seconds(70)),
-                                At(Seconds(60)), At(Seconds(70 + 48 * 3'600))}));
-  EXPECT_TRUE(transaction.statements.front().statement.sql.text().ends_with(
-      "WHERE key = @key AND owner = @owner"));
+  Caller caller{.now = At(Seconds(60))};
+  const auto transaction = std::get<Transaction>(caller.Beats(kHeld));
+  const Statement& update = transaction.statements.front().statement;
+  EXPECT_EQ(update.parameters, (std::vector<Value>{"job", "a", At(Seconds(70)), At(Seconds(60)),
+                                                   At(Seconds(70 + 48 * 3'600))}));
+  EXPECT_TRUE(update.sql.text().ends_with("WHERE key = @key AND owner = @owner"));
   EXPECT_EQ(transaction.body, Body{IfRowChanged{}});
-  EXPECT_EQ(Text(OnEnded(TestLocker(), call, Committed({.row_count = 1}), At(Seconds(60)))),
-            "job of a until 70s");
+  EXPECT_EQ(Text(caller.Hears(Committed({.row_count = 1}))), "job of a until 70s");
 }
 
 TEST(LockerTest, AHeartbeatFailsWhenAnotherHasHadTheLock) {
   // Also when that one has released it: then there is no row.
   const auto outcome = [](const TransactionResult& result) {
-    Call call;
-    HeartbeatLock(TestLocker(), {.original_lock = kHeld, .term = kTenSeconds}, At(Duration{}),
-                  call);
-    return Text(OnEnded(TestLocker(), call, result, At(Duration{})));
+    Caller caller;
+    caller.Beats(kHeld);
+    return Text(caller.Hears(result));
   };
   EXPECT_EQ(outcome(Refused({.row_count = 0})), "unavailable");
   EXPECT_EQ(outcome(Failed()), "failed");
@@ -320,23 +307,22 @@ TEST(LockerTest, BackgroundHeartbeatsNeedAnIntervalAndALease) {
 
 TEST(LockerTest, ReleasesUnderTheConditionOfAcquiring) {
   // So a clock that is ahead deletes another owner's live lease: finding L2.
-  Call call;
-  const Next next = ReleaseLock(TestLocker(), kHeld, At(Seconds(100)), call);
-  const auto& release = std::get<Transaction>(next);
+  Caller caller{.now = At(Seconds(100))};
+  const auto release = std::get<Transaction>(caller.Releases(kHeld));
   const Acquiring acquiring;
   EXPECT_EQ(release.statements.front().statement,
             acquiring.transaction.statements.front().statement);
   EXPECT_EQ(release.body, acquiring.transaction.body);
   ASSERT_EQ(release.mutations.size(), 1U);
   EXPECT_EQ(release.mutations.front().kind, MutationKind::kDelete);
-  EXPECT_EQ(release.mutations.front().keys.keys, (std::vector<Row>{{std::string("job")}}));
+  EXPECT_EQ(release.mutations.front().keys.keys, (std::vector<Row>{{"job"}}));
 }
 
 TEST(LockerTest, IsNoErrorToReleaseWhatNobodyHas) {
   const auto outcome = [](const TransactionResult& result) {
-    Call call;
-    ReleaseLock(TestLocker(), kHeld, At(Seconds(100)), call);
-    return Text(OnEnded(TestLocker(), call, result, At(Seconds(100))));
+    Caller caller{.now = At(Seconds(100))};
+    caller.Releases(kHeld);
+    return Text(caller.Hears(result));
   };
   EXPECT_EQ(outcome(Committed({.rows = {}})), "nothing");
   EXPECT_EQ(outcome(Refused(RowOf("b", At(Seconds(99)), At(Seconds(100))))), "unavailable");
@@ -345,14 +331,12 @@ TEST(LockerTest, IsNoErrorToReleaseWhatNobodyHas) {
 
 TEST(LockerTest, GetCurrentLockReadsTheRowAsItStands) {
   const auto outcome = [](std::vector<Row> rows) {
-    Call call;
-    const Next next = GetCurrentLock(TestLocker(), "job", call);
-    EXPECT_EQ(std::get<Transaction>(next).mode, Mode::kStrongRead);
-    return Text(OnEnded(TestLocker(), call, Committed({.rows = std::move(rows)}), {}));
+    Caller caller;
+    EXPECT_EQ(std::get<Transaction>(caller.Gets("job")).mode, Mode::kStrongRead);
+    return Text(caller.Hears(Committed({.rows = std::move(rows)})));
   };
   EXPECT_EQ(outcome({}), "nothing");
-  EXPECT_EQ(outcome({{std::string("job"), std::string("b"), At(Seconds(3)), At(Duration{}),
-                      At(Duration{})}}),
+  EXPECT_EQ(outcome({{"job", "b", At(Seconds(3)), At(Duration{}), At(Duration{})}}),
             "job of b until 3s");
 }
 

@@ -3,15 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "protocol/fenced_lease/fenced_lease.h"
 #include "protocol/hosted.h"
+#include "protocol/lease_lock/lease_lock.h"
 #include "protocol/protocols.h"
-#include "protocol/spanner/fingerprint.h"
+#include "protocol/semaphore/semaphore.h"
 #include "protocol/spindle_v2/lock.h"
+#include "protocol/spindle_v3/spindle_v3.h"
 #include "tests/protocol/protocol_testing.h"
 
 namespace whorl::protocol_test {
@@ -29,10 +32,62 @@ std::vector<Effect> Take(const ProtocolConfig& config, ProtocolState& state, con
   return out;
 }
 
-uint64_t FingerprintOf(const ProtocolState& state) {
-  Fingerprint fingerprint;
-  fingerprint.Add(state);
-  return fingerprint.value();
+struct Claims {
+  const char* protocol;
+  std::set<Invariant> promised;
+  std::set<Invariant> not_promised;
+  bool has_tokens;
+  bool answers_locally;
+};
+
+TEST(ProtocolInfoTest, PromisesOnlyWhatHolds) {
+  // The property tests assert the promises; the rest is what the findings break. Without tokens
+  // nothing is promised of them, and nothing that only a fence can keep.
+  using enum Invariant;
+  const std::vector<Claims> all = {
+      {"lease_lock",
+       {kHasLockTruthful, kLeaseRespected, kIsolation, kNoWedge, kNoWorkAfterRelease},
+       {kSingleLeaderBelief, kSingleWorker},
+       false,
+       true},
+      {"semaphore",
+       {kHasLockTruthful, kLeaseRespected, kIsolation, kNoWedge},
+       {kSingleLeaderBelief, kSingleWorker},
+       false,
+       false},
+      {"spindle_v2",
+       {kOneLiveToken, kHasLockTruthful, kFencedWritesOrdered},
+       {kTokenMonotonic, kHandedTokenMonotonic, kLeaseRespected, kSingleLeaderBelief, kIsolation,
+        kNoWedge, kSingleWorker},
+       true,
+       false},
+      {"spindle_v3",
+       {kOneLiveToken, kTokenMonotonic, kLeaseRespected, kFencedWritesOrdered, kIsolation,
+        kNoWedge},
+       {kHandedTokenMonotonic, kHasLockTruthful, kSingleLeaderBelief, kNoWorkAfterRelease,
+        kSingleWorker},
+       true,
+       true}};
+  for (const Claims& claims : all) {
+    SCOPED_TRACE(claims.protocol);
+    const ProtocolInfo& info = *FindProtocol(claims.protocol);
+    EXPECT_EQ(InvariantsThatAre(Promise::kPromised, info), claims.promised);
+    EXPECT_EQ(InvariantsThatAre(Promise::kNotPromised, info), claims.not_promised);
+    EXPECT_EQ(info.has_tokens, claims.has_tokens);
+    EXPECT_EQ(info.answers_locally, claims.answers_locally);
+  }
+}
+
+TEST(ProtocolInfoTest, SpindlesLeasesHaveTheirLeastLengths) {
+  EXPECT_EQ(FindProtocol("spindle_v2")->lease_min, Seconds(1));
+  EXPECT_EQ(FindProtocol("spindle_v2")->lease_default, Seconds(10));
+  EXPECT_EQ(FindProtocol("spindle_v3")->lease_min, Seconds(5));
+}
+
+TEST(ProtocolInfoTest, WhatWasPortedFromGoHasTheRetriesOfGooglesClient) {
+  ExpectHostedWithGosRetries<lease_lock::State>("lease_lock", 3);
+  ExpectHostedWithGosRetries<semaphore::State>("semaphore", 2);
+  ExpectHostedWithGosRetries<spindle_v3::State>("spindle_v3", 3);
 }
 
 TEST(ProtocolStateTest, ACopyIsAStateOfItsOwn) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,13 +17,15 @@
 #include "protocol/client/transaction_runner.h"
 #include "protocol/machine.h"
 #include "protocol/protocols.h"
+#include "protocol/spanner/fingerprint.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spindle_v2/words.h"
 
 namespace whorl {
 
-// Answers what the test put into `next`, then the upper end of what was asked for; remembers all.
+// Answers what the test put into `next`, then `otherwise` or, where there is none, the upper end of
+// what was asked for; remembers all.
 class ScriptedEntropy final : public Entropy {
  public:
   struct Draw {
@@ -34,7 +37,7 @@ class ScriptedEntropy final : public Entropy {
 
   int64_t Between(Purpose purpose, int64_t lo, int64_t hi) override {
     draws.push_back({.purpose = purpose, .lo = lo, .hi = hi});
-    if (next.empty()) return hi;
+    if (next.empty()) return otherwise.value_or(hi);
     const int64_t drawn = next.front();
     next.pop_front();
     EXPECT_GE(drawn, lo);
@@ -43,15 +46,22 @@ class ScriptedEntropy final : public Entropy {
   }
 
   std::deque<int64_t> next;
+  std::optional<int64_t> otherwise;
   std::vector<Draw> draws;
 };
 
-// A point in time, `since` after the first second of 2026.
 // What a process's clock shows so long after the process started.
 constexpr LocalInstant ShownAfter(Duration since_start) { return LocalInstant{} + since_start; }
 
+// A point in time, `since` after the first second of 2026.
 inline Timestamp At(Duration since) {
   return Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + since;
+}
+
+uint64_t FingerprintOf(const auto& value) {
+  Fingerprint fingerprint;
+  fingerprint.Add(value);
+  return fingerprint.value();
 }
 
 // Results of transactions: a read that found rows, a write that changed a number of rows, a

@@ -5,17 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "protocol/protocol.h"
 #include "protocol/semaphore/info.h"
-#include "protocol/spanner/fingerprint.h"
+#include "tests/protocol/process_under_test.h"
 #include "tests/protocol/protocol_testing.h"
 
 namespace whorl::semaphore::semaphore_test {
@@ -28,94 +24,39 @@ Config MakeTestConfig(std::string id = "a") {
   return MakeConfig("LeaderElection", "job", std::move(id), Seconds(5));
 }
 
-// One service under a test's hands: verbs for what happens to it, and one line of text for each
-// thing that it does. Time stands still unless a verb moves it; `did` holds what the last verb led
-// to.
-class Service {
+// One service under a test's hands (process_under_test.h), with its own verbs.
+class Service : public ProcessUnderTest<Config, State> {
  public:
-  explicit Service(Config with = MakeTestConfig()) : config(std::move(with)) {}
+  explicit Service(Config with = MakeTestConfig()) : ProcessUnderTest(std::move(with)) {}
 
-  void Starts() { Hears(Started{}); }
-  void Stops() { Hears(StopRequested{}); }
-  void Passes(Duration time) { now += time; }
-  // The timer fires at the time for which it was set.
-  void Wakes() {
-    ASSERT_TRUE(wake.has_value()) << "no timer is set";
-    now = std::max(now, *std::exchange(wake, std::nullopt));
-    Hears(TimerFired{.timer = kRound});
+  const Did& Wakes() { return Fires(kRound); }
+  // The reply to the round's UPDATE or query, or to a question's query.
+  const Did& Updates(int64_t rows = 1) { return Ends(kRoundRequest, Committed({}, rows)); }
+  const Did& QueryNames(const char* service) { return Ends(kRoundRequest, Named(service)); }
+  const Did& QueryFindsNobody() { return Ends(kRoundRequest, Found({})); }
+  const Did& Fails() { return Ends(kRoundRequest, Failed(Code::kInternal)); }
+  const Did& AnswerNames(const char* service, AskId ask = 0) {
+    return Ends(AskOf(ask), Named(service));
   }
-  void Asks(Question question, AskId ask = 0) { Hears(Asked{.ask = ask, .question = question}); }
-
-  void Updates(int64_t rows = 1) {
-    Ends(kRoundRequest,
-         {.outcome = Outcome::kCommitted, .status = {}, .results = {{.row_count = rows}}});
-  }
-  void QueryNames(const std::string& service) { Ends(kRoundRequest, Named(service)); }
-  void QueryFindsNobody() { Ends(kRoundRequest, Nobody()); }
-  void Fails() { Ends(kRoundRequest, Failed()); }
-  void AnswerNames(const std::string& service, AskId ask = 0) { Ends(AskOf(ask), Named(service)); }
-  void AnswerFindsNobody(AskId ask = 0) { Ends(AskOf(ask), Nobody()); }
-  void AnswerFails(AskId ask = 0) { Ends(AskOf(ask), Failed()); }
-
-  bool Believes() const { return StandingOf(state).believes; }
-
-  Config config;
-  State state;
-  ScriptedEntropy entropy;
-  LocalInstant now;
-  std::vector<std::string> did;
-  RunTransaction running;  // asked for last
-  std::optional<LocalInstant> wake;
+  const Did& AnswerFindsNobody(AskId ask = 0) { return Ends(AskOf(ask), Found({})); }
+  const Did& AnswerFails(AskId ask = 0) { return Ends(AskOf(ask), Failed(Code::kInternal)); }
 
  private:
   static RequestId AskOf(AskId ask) { return static_cast<RequestId>(kFirstAskRequest + ask); }
-  static TransactionResult Named(const std::string& service) {
-    return {.outcome = Outcome::kCommitted,
-            .status = {},
-            .results = {{.rows = {{service, At(Seconds(1))}}}}};
+  static TransactionResult Named(const char* service) {
+    return Found({{service, whorl::At(Seconds(1))}});
   }
-  static TransactionResult Nobody() {
-    return {.outcome = Outcome::kCommitted, .status = {}, .results = {{.rows = {}}}};
-  }
-  static TransactionResult Failed() {
-    return {.outcome = Outcome::kAborted, .status = Error(Code::kInternal, "lost"), .results = {}};
-  }
-  void Ends(RequestId request, TransactionResult result) {
-    Hears(TransactionEnded{
-        .request = request, .step = running.transaction.step, .result = std::move(result)});
-  }
-  void Hears(const Event& event) {
-    did.clear();
-    std::vector<Effect> effects;
-    Step(config, state, {.monotonic = now, .wall = {}}, entropy, event, effects);
-    for (const Effect& effect : effects) did.push_back(Does(effect));
-  }
-  std::string Does(const Effect& effect) {
-    if (const auto* run = std::get_if<RunTransaction>(&effect)) {
-      running = *run;
-      return "run " + std::string(WordOf(run->transaction.step));
-    }
-    if (const auto* set = std::get_if<SetTimer>(&effect)) {
-      wake = set->at;
-      return "wake at " + FormatDuration(set->at - LocalInstant{});
-    }
-    if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
-      return changed->leader ? "callback 1" : "callback 0";
-    }
-    if (const auto* answer = std::get_if<Answer>(&effect)) {
-      std::string text = std::string(WordOf(answer->question)) + (answer->yes ? " yes" : " no");
-      if (answer->token) text += " with a token";
-      if (!answer->text.empty()) text += " '" + answer->text + "'";
-      if (answer->number != 0) text += " " + std::to_string(answer->number);
-      return text;
-    }
-    if (const auto* note = std::get_if<Note>(&effect)) {
-      return "note " + std::string(WordOf(note->note));
-    }
-    if (std::holds_alternative<CancelTransaction>(effect)) return "cancel transaction";
-    return "cancel timer";
-  }
+  std::string TimerText(TimerId) const override { return "wake"; }
 };
+
+class ServiceTest : public testing::Test {
+ protected:
+  Service service;
+};
+using SemaphoreConfigTest = ServiceTest;
+using SemaphoreRoundTest = ServiceTest;
+using SemaphoreQuestionTest = ServiceTest;
+using SemaphoreStopTest = ServiceTest;
 
 // Its first round has told it that it leads, at 0.
 void Leads(Service& service) {
@@ -126,7 +67,7 @@ void Leads(Service& service) {
 
 // --- words -------------------------------------------------------------------------------------
 
-TEST(SemaphoreConfigTest, SendsTheArticlesStatements) {
+TEST_F(SemaphoreConfigTest, SendsTheArticlesStatements) {
   // The text is what was published: a kinder one would prove nothing about it.
   const Config config = MakeTestConfig();
   EXPECT_EQ(config.update.text(),
@@ -138,253 +79,175 @@ TEST(SemaphoreConfigTest, SendsTheArticlesStatements) {
   EXPECT_EQ(config.query.text(),
             "SELECT service_id, last_seen_active FROM LeaderElection WHERE anchor = 1 AND "
             "last_seen_active >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL @timeout SECOND)");
-  Service service;
   service.Starts();
-  const Transaction& update = service.running.transaction;
+  const Transaction& update = service.asked;
   EXPECT_EQ(update.mode, Mode::kReadWrite);
-  EXPECT_EQ(update.statements.front().statement.parameters,
-            (std::vector<Value>{std::string("a"), int64_t{5}}));
+  EXPECT_EQ(update.statements.front().statement.parameters, (std::vector<Value>{"a", 5}));
   service.Updates();
-  EXPECT_EQ(service.running.transaction.mode, Mode::kStrongRead);
-  EXPECT_EQ(service.running.transaction.statements.front().statement.parameters,
-            (std::vector<Value>{int64_t{5}}));
+  EXPECT_EQ(service.asked.mode, Mode::kStrongRead);
+  EXPECT_EQ(service.Parameters(), (std::vector<Value>{5}));
 }
 
-TEST(SemaphoreConfigTest, ItsTimeoutIsInWholeSeconds) {
+TEST_F(SemaphoreConfigTest, ItsTimeoutIsInWholeSeconds) {
   // @timeout is a number of seconds.
   EXPECT_EQ(MakeConfig("t", "job", "a", Milliseconds(2'900)).timeout, Seconds(2));
   EXPECT_EQ(kTimeoutMin, kPeriod * 2) << "the article: at least twice the period";
 }
 
-TEST(SemaphoreConfigTest, TheRowOfInitIsExpiredAndNotNull) {
+TEST_F(SemaphoreConfigTest, TheRowOfInitIsExpiredAndNotNull) {
   // With a NULL neither arm of the UPDATE's condition is true, so nobody would ever lead.
   const Row row = InitRow();
   ASSERT_EQ(row.size(), 3U);
-  EXPECT_EQ(row[0], Value(int64_t{1}));
+  EXPECT_EQ(row[0], Value(1));
   EXPECT_TRUE(std::holds_alternative<std::string>(row[1]));
   EXPECT_LT(std::get<Timestamp>(row[2]), At(Duration{}) - Seconds(365 * 86'400));
   EXPECT_EQ(Info().init_row, row);
 }
 
-TEST(SemaphoreConfigTest, PromisesNothingOfTokensAndNothingThatOnlyAFenceCanKeep) {
-  const ProtocolInfo info = Info();
-  EXPECT_THAT(InvariantsThatAre(Promise::kPromised, info),
-              ElementsAre(Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
-                          Invariant::kIsolation, Invariant::kNoWedge));
-  EXPECT_THAT(InvariantsThatAre(Promise::kNotPromised, info),
-              ElementsAre(Invariant::kSingleLeaderBelief, Invariant::kSingleWorker));
-  EXPECT_FALSE(info.has_tokens);
-  EXPECT_FALSE(info.answers_locally);
+TEST_F(SemaphoreConfigTest, AMissingIdIsDrawnAsAUuid) {
+  ExpectAUuidIsDrawnFor(Service(MakeTestConfig("")));
 }
 
-TEST(SemaphoreConfigTest, HostsRunItWithGosRetries) {
-  ExpectHostedWithGosRetries<State>("semaphore", 2);
-}
-
-TEST(SemaphoreConfigTest, AMissingIdIsDrawnAsAUuid) {
-  Service unnamed(MakeTestConfig(""));
-  unnamed.entropy.next = {0x0123'4567, 0x89ab'cdef, 0x0fed'cba9, 0x7654'3210};
-  unnamed.Starts();
-  EXPECT_EQ(unnamed.state.id, "01234567-89ab-4def-8fed-cba976543210");
-}
-
-// --- rounds ------------------------------------------------------------------------------------
-
-TEST(SemaphoreRoundTest, IsAnUpdateAndAQueryEverySecond) {
-  Service service;
-  service.Starts();
-  EXPECT_THAT(service.did, ElementsAre("run update"));
+TEST_F(SemaphoreRoundTest, IsAnUpdateAndAQueryEverySecond) {
+  EXPECT_THAT(service.Starts(), ElementsAre("run update"));
   service.Passes(Milliseconds(10));
-  service.Updates();
-  EXPECT_THAT(service.did, ElementsAre("run query"));
+  EXPECT_THAT(service.Updates(), ElementsAre("run query"));
   EXPECT_FALSE(service.Believes()) << "an UPDATE that changed the row says nothing yet";
   service.Passes(Milliseconds(10));
-  service.QueryNames("a");
-  EXPECT_THAT(service.did, ElementsAre("note got the lock", "callback 1", "wake at 1s"));
+  EXPECT_THAT(service.QueryNames("a"),
+              ElementsAre("note got the lock", "callback 1", "set wake 1s"));
   EXPECT_TRUE(service.Believes());
-  service.Wakes();
-  EXPECT_THAT(service.did, ElementsAre("run update"));
+  EXPECT_THAT(service.Wakes(), ElementsAre("run update"));
 }
 
-TEST(SemaphoreRoundTest, ThePeriodIsThatOfTheConfiguration) {
+TEST_F(SemaphoreRoundTest, ThePeriodIsThatOfTheConfiguration) {
   // Exploration on a coarse grid of time needs other numbers than those that ship.
-  Service service;
   service.config.constants.period = Seconds(3);
   service.Starts();
   service.Updates();
-  service.QueryNames("b");
-  EXPECT_THAT(service.did, ElementsAre("wake at 3s"));
+  EXPECT_THAT(service.QueryNames("b"), ElementsAre("set wake 3s"));
 }
 
-TEST(SemaphoreRoundTest, TheNextOneBeginsAtOnceWhenOneTookLongerThanThePeriod) {
-  Service service;
+TEST_F(SemaphoreRoundTest, TheNextOneBeginsAtOnceWhenOneTookLongerThanThePeriod) {
   service.Starts();
   service.Passes(Milliseconds(1'700));
   service.Updates();
-  service.QueryNames("b");
-  EXPECT_THAT(service.did, ElementsAre("wake at 1.7s"));
+  EXPECT_THAT(service.QueryNames("b"), ElementsAre("set wake 1.7s"));
 }
 
-TEST(SemaphoreRoundTest, QueriesAlsoWhenTheUpdateFailed) {
+TEST_F(SemaphoreRoundTest, QueriesAlsoWhenTheUpdateFailed) {
   // Who leads is what the query says, and not what became of the UPDATE.
-  Service service;
   service.Starts();
-  service.Fails();
-  EXPECT_THAT(service.did, ElementsAre("note heartbeat failed", "run query"));
+  EXPECT_THAT(service.Fails(), ElementsAre("note heartbeat failed", "run query"));
   service.QueryNames("a");
   EXPECT_TRUE(service.Believes());
 }
 
-TEST(SemaphoreRoundTest, AFailedQueryChangesNothing) {
+TEST_F(SemaphoreRoundTest, AFailedQueryChangesNothing) {
   // Findings M2 and M3: no clock of its own ends a belief.
-  Service service;
   Leads(service);
   service.Wakes();
   service.Fails();
   service.Passes(Seconds(3'600));
-  service.Fails();
-  EXPECT_THAT(service.did, ElementsAre("note read failed", "wake at 3601s"));
+  EXPECT_THAT(service.Fails(), ElementsAre("note read failed", "set wake 3601s"));
   EXPECT_TRUE(service.Believes());
   EXPECT_EQ(StandingOf(service.state).believes_until, std::nullopt);
 }
 
-TEST(SemaphoreRoundTest, AnotherLeaderEndsTheBeliefAndSoDoesNone) {
+TEST_F(SemaphoreRoundTest, AnotherLeaderEndsTheBeliefAndSoDoesNone) {
   for (const bool another : {true, false}) {
-    Service service;
+    service = Service();
     Leads(service);
     service.Wakes();
     service.Updates(0);
     another ? service.QueryNames("b") : service.QueryFindsNobody();
-    EXPECT_THAT(service.did, ElementsAre("note lost the lock", "callback 0", "wake at 2s"));
+    EXPECT_THAT(service.did, ElementsAre("note lost the lock", "callback 0", "set wake 2s"));
     EXPECT_FALSE(service.Believes());
   }
 }
 
-TEST(SemaphoreRoundTest, OnlyChangesAreToldToTheUser) {
-  Service service;
+TEST_F(SemaphoreRoundTest, OnlyChangesAreToldToTheUser) {
   Leads(service);
   service.Wakes();
   service.Updates();
-  service.QueryNames("a");
-  EXPECT_THAT(service.did, ElementsAre("wake at 2s"));
+  EXPECT_THAT(service.QueryNames("a"), ElementsAre("set wake 2s"));
 }
 
-// --- questions ---------------------------------------------------------------------------------
-
-TEST(SemaphoreQuestionTest, AskingRunsTheQuery) {
-  Service service;
+TEST_F(SemaphoreQuestionTest, AskingRunsTheQuery) {
   Leads(service);
-  service.Asks(Question::kHasLock);
-  EXPECT_THAT(service.did, ElementsAre("run has_lock"));
-  EXPECT_EQ(service.running.transaction.statements.front().statement.sql, service.config.query);
-  service.AnswerNames("a");
-  EXPECT_THAT(service.did, ElementsAre("HasLock yes")) << "there is no token to hand out";
+  EXPECT_THAT(service.Asks(Question::kHasLock), ElementsAre("run has_lock"));
+  EXPECT_EQ(service.asked.statements.front().statement.sql, service.config.query);
+  EXPECT_THAT(service.AnswerNames("a"), ElementsAre("HasLock yes"))
+      << "there is no token to hand out";
   service.Asks(Question::kHasLock2);
-  service.AnswerNames("a");
-  EXPECT_THAT(service.did, ElementsAre("HasLock2 yes 'a'"));
+  EXPECT_THAT(service.AnswerNames("a"), ElementsAre("HasLock2 yes 'a'"));
 }
 
-TEST(SemaphoreQuestionTest, ItsAnswerIsAQueryLikeAnyOther) {
+TEST_F(SemaphoreQuestionTest, ItsAnswerIsAQueryLikeAnyOther) {
   // Whoever was told "no" does not go on believing until the next round.
-  Service service;
   Leads(service);
   service.Asks(Question::kHasLock);
-  service.AnswerNames("b");
-  EXPECT_THAT(service.did, ElementsAre("note lost the lock", "callback 0", "HasLock no"));
+  EXPECT_THAT(service.AnswerNames("b"),
+              ElementsAre("note lost the lock", "callback 0", "HasLock no"));
   EXPECT_FALSE(service.Believes());
 }
 
-TEST(SemaphoreQuestionTest, AnErrorIsNoAnswerAndSaysNothing) {
-  Service service;
+TEST_F(SemaphoreQuestionTest, AnErrorIsNoAnswerAndSaysNothing) {
   Leads(service);
   service.Asks(Question::kHasLock);
-  service.AnswerFails();
-  EXPECT_THAT(service.did, ElementsAre("HasLock no"));
+  EXPECT_THAT(service.AnswerFails(), ElementsAre("HasLock no"));
   EXPECT_TRUE(service.Believes());
 }
 
-TEST(SemaphoreQuestionTest, LeaderIsWhomTheQueryNames) {
-  Service service;
+TEST_F(SemaphoreQuestionTest, LeaderIsWhomTheQueryNames) {
   Leads(service);
   service.Asks(Question::kLeader, 1);
   service.Asks(Question::kHasLock, 0);
-  service.AnswerNames("b", 1);
-  EXPECT_EQ(service.did.back(), "Leader yes 'b'");
-  service.AnswerFindsNobody(0);
-  EXPECT_EQ(service.did.back(), "HasLock no");
-  service.Asks(Question::kLeader, 1);
-  service.AnswerFindsNobody(1);
-  EXPECT_THAT(service.did, ElementsAre("Leader no"));
-  service.Asks(Question::kLeader, 1);
-  service.AnswerFails(1);
-  EXPECT_EQ(service.did.front().substr(0, 11), "Leader no '");
+  EXPECT_EQ(service.AnswerNames("b", 1).back(), "1: Leader yes 'b'");
+  EXPECT_EQ(service.AnswerFindsNobody(0).back(), "HasLock no");
+  service.Asks(Question::kLeader);
+  EXPECT_THAT(service.AnswerFindsNobody(), ElementsAre("Leader no"));
+  service.Asks(Question::kLeader);
+  EXPECT_THAT(service.AnswerFails(), ElementsAre("Leader no 'INTERNAL: lost'"));
   EXPECT_THAT(service.state.asks, IsEmpty());
 }
 
-TEST(SemaphoreQuestionTest, OfWhatItKnowsItAnswersAtOnce) {
-  Service service;
-  service.Asks(Question::kHasLock);
-  EXPECT_THAT(service.did, ElementsAre("HasLock no")) << "it has not started";
+TEST_F(SemaphoreQuestionTest, OfWhatItKnowsItAnswersAtOnce) {
+  EXPECT_THAT(service.Asks(Question::kHasLock), ElementsAre("HasLock no")) << "it has not started";
   Leads(service);
-  service.Asks(Question::kDuration);
-  EXPECT_THAT(service.did, ElementsAre("Duration yes 5000"));
-  service.Asks(Question::kIterations);
-  EXPECT_THAT(service.did, ElementsAre("Iterations yes 1"));
-  service.Asks(Question::kLock);
-  EXPECT_THAT(service.did, ElementsAre("Lock no 'semaphore has no blocking Lock()'"));
+  EXPECT_THAT(service.Asks(Question::kDuration), ElementsAre("Duration yes 5000"));
+  EXPECT_THAT(service.Asks(Question::kIterations), ElementsAre("Iterations yes 1"));
+  EXPECT_THAT(service.Asks(Question::kLock),
+              ElementsAre("Lock no 'semaphore has no blocking Lock()'"));
 }
 
-// --- the stop ----------------------------------------------------------------------------------
-
-TEST(SemaphoreStopTest, GivesNothingBack) {
-  Service service;
+TEST_F(SemaphoreStopTest, GivesNothingBack) {
   Leads(service);
-  service.Stops();
-  EXPECT_THAT(service.did, ElementsAre("cancel timer", "callback 0"));
+  EXPECT_THAT(service.Stops(), ElementsAre("cancel wake", "callback 0"));
   EXPECT_FALSE(service.Believes());
   EXPECT_FALSE(StandingOf(service.state).answers);
-  service.Stops();
-  EXPECT_THAT(service.did, IsEmpty());
-  service.Asks(Question::kHasLock);
-  EXPECT_THAT(service.did, ElementsAre("HasLock no"));
+  EXPECT_THAT(service.Stops(), IsEmpty());
+  EXPECT_THAT(service.Asks(Question::kHasLock), ElementsAre("HasLock no"));
 }
 
-TEST(SemaphoreStopTest, CancelsTheRoundThatIsUnderWay) {
-  Service service;
+TEST_F(SemaphoreStopTest, CancelsTheRoundThatIsUnderWay) {
   service.Starts();
-  service.Stops();
-  EXPECT_THAT(service.did, ElementsAre("cancel transaction"));
-  service.Updates();
-  EXPECT_THAT(service.did, IsEmpty());
+  EXPECT_THAT(service.Stops(), ElementsAre("cancel update"));
+  EXPECT_THAT(service.Updates(), IsEmpty());
 }
 
-TEST(SemaphoreStopTest, AnAnswerThatComesLateBringsNoBeliefBack) {
-  Service service;
+TEST_F(SemaphoreStopTest, AnAnswerThatComesLateBringsNoBeliefBack) {
   Leads(service);
   service.Asks(Question::kHasLock);
   service.Stops();
-  service.AnswerNames("a");
-  EXPECT_THAT(service.did, ElementsAre("HasLock yes"));
+  EXPECT_THAT(service.AnswerNames("a"), ElementsAre("HasLock yes"));
   EXPECT_FALSE(service.Believes());
 }
 
 // --- the state as a value ----------------------------------------------------------------------
 
 TEST(SemaphoreStateTest, IsTheSameAfterTheSameEvents) {
-  const auto fingerprint = [](const State& state) {
-    Fingerprint of;
-    of.Add(state);
-    return of.value();
-  };
-  Service one;
-  Leads(one);
-  Service other;
-  Leads(other);
-  EXPECT_EQ(one.state, other.state);
-  EXPECT_EQ(fingerprint(one.state), fingerprint(other.state));
-  other.Wakes();
-  EXPECT_NE(one.state, other.state);
-  EXPECT_NE(fingerprint(one.state), fingerprint(other.state));
+  ExpectAStateIsAValue<Service>(Leads, [](Service& service) { service.Wakes(); });
 }
 
 }  // namespace

@@ -16,6 +16,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+using SpindleV2HeartbeatTest = SpindleTest;
+using SpindleV2HeartbeatLoopTest = SpindleTest;
+using SpindleV2StopTest = SpindleTest;
+
 const Timestamp kMine = At(Seconds(1));
 const Timestamp kTheirs = At(Seconds(-3));
 
@@ -32,9 +36,8 @@ std::vector<Duration> UpperEnds(const Spindle& spindle) {
 
 // --- what a heartbeat is -----------------------------------------------------------------------
 
-TEST(SpindleV2HeartbeatTest, IsAnUpdateAndACleanUpThatDoesNotLook) {
+TEST_F(SpindleV2HeartbeatTest, IsAnUpdateAndACleanUpThatDoesNotLook) {
   // The clean-up is what lets anybody take over again (S3), and what deletes others' rows (S7, S8).
-  Spindle spindle;
   Leads(spindle, kMine);
   spindle.Wakes();
   const Transaction& beat = spindle.InBeat();
@@ -42,26 +45,23 @@ TEST(SpindleV2HeartbeatTest, IsAnUpdateAndACleanUpThatDoesNotLook) {
   EXPECT_EQ(beat.step, steps::kHeartbeatUpdate);
   ASSERT_EQ(beat.statements.size(), 2U);
   EXPECT_EQ(beat.statements[0].step, steps::kHeartbeatUpdate);
-  EXPECT_EQ(beat.statements[0].statement.parameters, (std::vector<Value>{std::string("job")}));
+  EXPECT_EQ(beat.statements[0].statement.parameters, (std::vector<Value>{"job"}));
   EXPECT_FALSE(beat.statements[0].statement.ignore_error);
   EXPECT_EQ(beat.statements[1].step, steps::kHeartbeatDelete);
-  EXPECT_EQ(beat.statements[1].statement.parameters, (std::vector<Value>{std::string("job_")}));
+  EXPECT_EQ(beat.statements[1].statement.parameters, (std::vector<Value>{"job_"}));
   EXPECT_TRUE(beat.statements[1].statement.ignore_error);
 }
 
-TEST(SpindleV2HeartbeatTest, OfTheRoundIsTheSameTransactionAsTheLoops) {
+TEST_F(SpindleV2HeartbeatTest, OfTheRoundIsTheSameTransactionAsTheLoops) {
   // There is one heartbeat, called from two places.
-  Spindle spindle;
   WinsFirst(spindle, kMine);
-  spindle.Ticks();
-  spindle.Sees(int64_t{9'990}, kMine);
+  spindle.TicksAndSees(9'990, kMine);
   spindle.Wakes();
   EXPECT_EQ(spindle.InRound(), spindle.InBeat());
 }
 
-TEST(SpindleV2HeartbeatTest, AnErrorChangesNothing) {
+TEST_F(SpindleV2HeartbeatTest, AnErrorChangesNothing) {
   // It is logged and forgotten: the leader goes on leading (S10), and the next beat comes as ever.
-  Spindle spindle;
   Leads(spindle, kMine);
   spindle.Wakes();
   const State before = spindle.state;
@@ -70,14 +70,11 @@ TEST(SpindleV2HeartbeatTest, AnErrorChangesNothing) {
   EXPECT_EQ(spindle.did[0], "note heartbeat failed 'INTERNAL: lost'");
   EXPECT_THAT(spindle.did[1], testing::StartsWith("set wake "));
   EXPECT_EQ(spindle.state.runs[0]->leader, before.runs[0]->leader);
-  EXPECT_TRUE(StandingOf(spindle.state).believes);
+  EXPECT_TRUE(spindle.Believes());
 }
 
-// --- the loop ----------------------------------------------------------------------------------
-
-TEST(SpindleV2HeartbeatLoopTest, LooksOnceASecondWhileItIsNotTheLeader) {
+TEST_F(SpindleV2HeartbeatLoopTest, LooksOnceASecondWhileItIsNotTheLeader) {
   // So that the first beat of a new leader can come a second after it noticed.
-  Spindle spindle;
   Follows(spindle, kTheirs);
   for (int second = 1; second < 5; ++second) {
     spindle.Wakes();
@@ -87,31 +84,28 @@ TEST(SpindleV2HeartbeatLoopTest, LooksOnceASecondWhileItIsNotTheLeader) {
   EXPECT_THAT(spindle.entropy.draws, IsEmpty());
 }
 
-TEST(SpindleV2HeartbeatLoopTest, LooksAsOftenAsTheConfigurationSays) {
+TEST_F(SpindleV2HeartbeatLoopTest, LooksAsOftenAsTheConfigurationSays) {
   // Exploration on a coarse grid of time needs other numbers than those that ship.
-  Spindle spindle;
   spindle.config.constants.follower_sleep = Seconds(3);
   Follows(spindle, kTheirs);
   spindle.Wakes();
   EXPECT_EQ(spindle.now, ShownAfter(Seconds(3)));
 }
 
-TEST(SpindleV2HeartbeatLoopTest, BeatsAndThenSleepsThePauseThatItDrewBefore) {
+TEST_F(SpindleV2HeartbeatLoopTest, BeatsAndThenSleepsThePauseThatItDrewBefore) {
   // The gap between two beats is the pause and the call: a slow Commit makes it longer (S13).
-  Spindle spindle(MakeTestConfig(Seconds(1)));
+  spindle = Spindle(MakeTestConfig(Seconds(1)));
   Leads(spindle, kMine);
   spindle.entropy.next = {600'000'000};
   spindle.At(Seconds(30));
-  spindle.Wakes();
-  EXPECT_THAT(spindle.did, ElementsAre("run heartbeat_update"));
+  EXPECT_THAT(spindle.Wakes(), ElementsAre("run heartbeat_update"));
   spindle.At(Milliseconds(30'250));
-  spindle.BeatCommits();
-  EXPECT_THAT(spindle.did, ElementsAre("set wake 30.85s"));
+  EXPECT_THAT(spindle.BeatCommits(), ElementsAre("set wake 30.85s"));
 }
 
-TEST(SpindleV2HeartbeatLoopTest, DrawsUntilThePauseIsAtLeastHalfTheLease) {
+TEST_F(SpindleV2HeartbeatLoopTest, DrawsUntilThePauseIsAtLeastHalfTheLease) {
   // Shorter draws are thrown away, each of them doubling the range of the next one.
-  Spindle spindle(MakeTestConfig(Seconds(10)));
+  spindle = Spindle(MakeTestConfig(Seconds(10)));
   Leads(spindle, kMine);
   const int64_t half = Seconds(5).ns;
   spindle.entropy.next = {Seconds(1).ns, Seconds(2).ns, 1, half - 1, half};
@@ -122,180 +116,148 @@ TEST(SpindleV2HeartbeatLoopTest, DrawsUntilThePauseIsAtLeastHalfTheLease) {
   EXPECT_EQ(spindle.timers.at(Spindle::TimerOf(0, 1)), spindle.now + Seconds(5));
 }
 
-TEST(SpindleV2HeartbeatLoopTest, TheRangeIsCappedAtTheLeaseAndNeverReset) {
+TEST_F(SpindleV2HeartbeatLoopTest, TheRangeIsCappedAtTheLeaseAndNeverReset) {
   // From the third beat on every pause is between d/2 and d, also after the process followed for a
   // while.
-  Spindle spindle(MakeTestConfig(Seconds(3)));
+  spindle = Spindle(MakeTestConfig(Seconds(3)));
   Leads(spindle, kMine);
   spindle.Wakes();
   EXPECT_THAT(UpperEnds(spindle), ElementsAre(Seconds(1), Seconds(2)));
   spindle.BeatCommits();
   spindle.Wakes();
   spindle.BeatCommits();
-  spindle.Ticks();
-  spindle.Sees(int64_t{500}, kTheirs);
+  spindle.TicksAndSees(500, kTheirs);
   spindle.Wakes();
-  spindle.Ticks();
-  spindle.Sees(int64_t{500}, kMine);
+  spindle.TicksAndSees(500, kMine);
   spindle.Commits({});
   spindle.entropy.draws.clear();
   spindle.Wakes();
   EXPECT_THAT(UpperEnds(spindle), ElementsAre(Seconds(3)));
 }
 
-TEST(SpindleV2HeartbeatLoopTest, AtTheShortestLeaseTheFirstDrawCanDo) {
+TEST_F(SpindleV2HeartbeatLoopTest, AtTheShortestLeaseTheFirstDrawCanDo) {
   // d = 1 s: from [1 ns, 1 s] at once, so that no gap exceeds d + 1 s (S13 has probability 0).
-  Spindle spindle(MakeTestConfig(Seconds(1)));
+  spindle = Spindle(MakeTestConfig(Seconds(1)));
   Leads(spindle, kMine);
   spindle.entropy.next = {500'000'000};
   spindle.Wakes();
   EXPECT_THAT(UpperEnds(spindle), ElementsAre(Seconds(1)));
 }
 
-TEST(SpindleV2HeartbeatLoopTest, SlowRoundsDoNotStopIt) {
+TEST_F(SpindleV2HeartbeatLoopTest, SlowRoundsDoNotStopIt) {
   // The two loops share the counter and nothing else: a hanging check keeps the lease alive.
-  Spindle spindle;
   Leads(spindle, kMine);
   spindle.Ticks();
   ASSERT_FALSE(spindle.RoundIsOver());
   for (int beat = 0; beat < 3; ++beat) {
-    spindle.Wakes();
-    EXPECT_THAT(spindle.did, ElementsAre("run heartbeat_update"));
+    EXPECT_THAT(spindle.Wakes(), ElementsAre("run heartbeat_update"));
     spindle.BeatCommits();
   }
 }
 
-TEST(SpindleV2HeartbeatLoopTest, AFollowerStopsBeatingWhenItNoticesNotWhenItLost) {
+TEST_F(SpindleV2HeartbeatLoopTest, AFollowerStopsBeatingWhenItNoticesNotWhenItLost) {
   // S8: until its next check a deposed leader beats on, over the new leader's lease.
-  Spindle spindle;
   Leads(spindle, kMine);
   spindle.Wakes();
   EXPECT_TRUE(spindle.IsBeating());
   spindle.BeatCommits();
-  spindle.Ticks();
-  spindle.Sees(int64_t{500}, kTheirs);
+  spindle.TicksAndSees(500, kTheirs);
   spindle.Wakes();
   EXPECT_FALSE(spindle.IsBeating());
   EXPECT_THAT(spindle.did.front(), testing::StartsWith("set wake "));
 }
 
-// --- the end -----------------------------------------------------------------------------------
-
-TEST(SpindleV2StopTest, NothingReleasesTheRow) {
+TEST_F(SpindleV2StopTest, NothingReleasesTheRow) {
   // Others wait the whole lease out, as after a crash; and no callback is made.
-  Spindle spindle;
   Leads(spindle, kMine);
-  spindle.Stops();
-  EXPECT_THAT(spindle.did, ElementsAre("cancel tick"));
+  EXPECT_THAT(spindle.Stops(), ElementsAre("cancel tick"));
   EXPECT_FALSE(spindle.state.active);
   EXPECT_EQ(spindle.state.own_token, kMine);
 }
 
-TEST(SpindleV2StopTest, ARoundInFlightGoesOnAndMakesItActiveForGood) {
+TEST_F(SpindleV2StopTest, ARoundInFlightGoesOnAndMakesItActiveForGood) {
   // The goroutine of the round does not look at the context: it may still take the lock.
-  Spindle spindle;
   spindle.Starts();
   spindle.Stops();
-  spindle.SeesNoRow();
-  EXPECT_THAT(spindle.did, ElementsAre("run first_insert"));
+  EXPECT_THAT(spindle.SeesNoRow(), ElementsAre("run first_insert"));
   spindle.Commits(kMine);
   EXPECT_EQ(spindle.state.own_token, kMine);
   EXPECT_TRUE(spindle.state.active);
   EXPECT_FALSE(spindle.HasTimer(0)) << "no further tick";
-  spindle.Asks(Question::kHasLock);
-  EXPECT_THAT(spindle.did, ElementsAre("run has_lock for ask 1"));
+  EXPECT_THAT(spindle.Asks(Question::kHasLock), ElementsAre("run has_lock"));
 }
 
-TEST(SpindleV2StopTest, ARoundInFlightMayStillCallBack) {
+TEST_F(SpindleV2StopTest, ARoundInFlightMayStillCallBack) {
   // A user who cancelled can be told "leader" afterwards.
-  Spindle spindle;
   WinsFirst(spindle, kMine);
   spindle.Ticks();
   spindle.Stops();
-  spindle.Sees(int64_t{9'990}, kMine);
-  spindle.Commits({});
-  EXPECT_THAT(spindle.did, ElementsAre("callback 1"));
+  spindle.Sees(9'990, kMine);
+  EXPECT_THAT(spindle.Commits({}), ElementsAre("callback 1"));
 }
 
-TEST(SpindleV2StopTest, CancellingEndsTheHeartbeatLoopAtItsNextLook) {
+TEST_F(SpindleV2StopTest, CancellingEndsTheHeartbeatLoopAtItsNextLook) {
   // "Not foolproof due to delay", as upstream says: it sleeps its pause out first.
-  Spindle spindle;
   Leads(spindle, kMine);
   spindle.Stops();
-  spindle.Wakes();
-  EXPECT_THAT(spindle.did, IsEmpty());
+  EXPECT_THAT(spindle.Wakes(), IsEmpty());
   EXPECT_FALSE(spindle.HasTimer(Spindle::TimerOf(0, 1)));
 }
 
-TEST(SpindleV2StopTest, AHeartbeatInFlightIsNotCancelled) {
+TEST_F(SpindleV2StopTest, AHeartbeatInFlightIsNotCancelled) {
   // It runs under a context of its own, and keeps the dead lease alive once more.
-  Spindle spindle;
   Leads(spindle, kMine);
   spindle.Wakes();
   spindle.Stops();
   EXPECT_TRUE(spindle.IsBeating());
   spindle.BeatCommits();
-  spindle.Wakes();
-  EXPECT_THAT(spindle.did, IsEmpty());
+  EXPECT_THAT(spindle.Wakes(), IsEmpty());
 }
 
-TEST(SpindleV2StopTest, ADeadlineDoesNotEndTheHeartbeatLoop) {
+TEST_F(SpindleV2StopTest, ADeadlineDoesNotEndTheHeartbeatLoop) {
   // S9: the loop only knows "cancelled"; the lease lives as long as the process, and nobody would
   // be answered "has lock".
-  Spindle spindle;
   Leads(spindle, kMine);
   spindle.Stops(StopReason::kDeadline);
   EXPECT_FALSE(spindle.state.active);
   for (int beat = 0; beat < 10; ++beat) {
-    spindle.Wakes();
-    EXPECT_THAT(spindle.did, ElementsAre("run heartbeat_update"));
+    EXPECT_THAT(spindle.Wakes(), ElementsAre("run heartbeat_update"));
     spindle.BeatCommits();
   }
-  spindle.Asks(Question::kHasLock);
-  EXPECT_THAT(spindle.did, ElementsAre("answer 1 HasLock no"));
+  EXPECT_THAT(spindle.Asks(Question::kHasLock), ElementsAre("HasLock no"));
 }
 
-TEST(SpindleV2StopTest, TheFirstReasonStays) {
+TEST_F(SpindleV2StopTest, TheFirstReasonStays) {
   // A context that ended by its deadline stays so, whoever cancels it afterwards.
-  Spindle spindle;
   Leads(spindle, kMine);
   spindle.Stops(StopReason::kDeadline);
-  spindle.Stops(StopReason::kCancelled);
-  EXPECT_THAT(spindle.did, IsEmpty());
+  EXPECT_THAT(spindle.Stops(StopReason::kCancelled), IsEmpty());
   spindle.Wakes();
   EXPECT_TRUE(spindle.IsBeating());
 }
 
-TEST(SpindleV2StopTest, AFollowersLoopUnderADeadlineGoesOnLooking) {
+TEST_F(SpindleV2StopTest, AFollowersLoopUnderADeadlineGoesOnLooking) {
   // It costs a wake-up per second for the life of the process.
-  Spindle spindle;
   Follows(spindle, kTheirs);
   spindle.Stops(StopReason::kDeadline);
-  spindle.Wakes();
-  EXPECT_THAT(spindle.did, ElementsAre("set wake 2s"));
+  EXPECT_THAT(spindle.Wakes(), ElementsAre("set wake 2s"));
 }
 
-TEST(SpindleV2StopTest, StoppingWhatDoesNotRunDoesNothing) {
+TEST_F(SpindleV2StopTest, StoppingWhatDoesNotRunDoesNothing) {
   // A process may be stopped before it ever started.
-  Spindle spindle;
-  spindle.Stops();
-  EXPECT_THAT(spindle.did, IsEmpty());
+  EXPECT_THAT(spindle.Stops(), IsEmpty());
   EXPECT_EQ(spindle.state, State());
 }
 
-TEST(SpindleV2StopTest, AnInstanceCanRunAgain) {
+TEST_F(SpindleV2StopTest, AnInstanceCanRunAgain) {
   // It keeps its token, and leads again as soon as its check finds that nobody took it over.
-  Spindle spindle;
   Leads(spindle, kMine);
   spindle.Stops();
   spindle.Wakes();
   spindle.At(Seconds(12));
-  spindle.Starts();
-  EXPECT_THAT(spindle.did, ElementsAre("set tick 22s", "set wake 13s", "run check"));
-  spindle.Sees(int64_t{2'000}, kMine);
-  EXPECT_THAT(spindle.did, ElementsAre("run heartbeat_update"));
-  spindle.Commits({});
-  EXPECT_THAT(spindle.did, ElementsAre("callback 1"));
+  EXPECT_THAT(spindle.Starts(), ElementsAre("set tick 22s", "set wake 13s", "run check"));
+  EXPECT_THAT(spindle.Sees(2'000, kMine), ElementsAre("run heartbeat_update"));
+  EXPECT_THAT(spindle.Commits({}), ElementsAre("callback 1"));
 }
 
 }  // namespace

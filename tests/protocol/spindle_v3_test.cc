@@ -9,16 +9,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "protocol/protocol.h"
-#include "protocol/spanner/fingerprint.h"
 #include "protocol/spindle_v3/info.h"
 #include "protocol/spindle_v3/words.h"
+#include "tests/protocol/process_under_test.h"
 #include "tests/protocol/protocol_testing.h"
 
 namespace whorl::spindle_v3::spindle_v3_test {
@@ -31,116 +30,74 @@ Config MakeTestConfig(Duration lease = Seconds(10), std::string id = "a") {
   return MakeConfig("locktable", "job", std::move(id), lease);
 }
 
-// One process under a test's hands: verbs for what happens to it, and one line of text for each
-// thing that it does. Time stands still unless a verb moves it; `did` holds what the last verb led
-// to. Delays are drawn as nothing unless `entropy.next` says otherwise.
-class Process {
+// One process under a test's hands (process_under_test.h), with its own verbs. Delays are drawn as
+// nothing unless `entropy.next` says otherwise.
+class Process : public ProcessUnderTest<Config, State> {
  public:
-  explicit Process(Config with = MakeTestConfig()) : config(std::move(with)) {}
-
-  void Starts() { Hears(Started{}); }
-  void Stops(StopReason reason = StopReason::kCancelled) { Hears(StopRequested{.reason = reason}); }
-  void WorkStops() { Hears(WorkStopped{}); }
-  void Asks(Question question) { Hears(Asked{.ask = 1, .question = question}); }
-  void Passes(Duration time) { now += time; }
-  // The timer fires at the time for which it was set.
-  void Wakes() {
-    ASSERT_TRUE(wake.has_value()) << "no timer is set";
-    now = std::max(now, *std::exchange(wake, std::nullopt));
-    Hears(TimerFired{.timer = kWake});
+  explicit Process(Config with = MakeTestConfig()) : ProcessUnderTest(std::move(with)) {
+    entropy.otherwise = 0;
   }
 
+  const Did& Wakes() { return Fires(kWake); }
   // The reply to the look, or the rows that an acquire ended by.
-  void SeesNoRow() { Ends(Found({})); }
-  void Sees(Value owner, Duration age) {
-    Ends(Found({{std::move(owner), At(Seconds(100)) - age, At(Seconds(100))}}));
-  }
-  void SeesRow(Row row) { Ends(Found({std::move(row)})); }
-  void AcquireFindsHolder(Duration age) {
+  const Did& SeesNoRow() { return Ends(Found({})); }
+  const Did& Sees(const char* owner, Duration age) { return Ends(Found({RowOf(owner, age)})); }
+  const Did& SeesRow(Row row) { return Ends(Found({std::move(row)})); }
+  const Did& AcquireFindsHolder(Duration age) {
     TransactionResult result = Failed(Code::kFailedPrecondition);
-    result.results = {{.rows = {{std::string("b"), At(Seconds(100)) - age, At(Seconds(100))}}}};
-    Ends(std::move(result));
+    result.results = {{.rows = {RowOf("b", age)}}};
+    return Ends(std::move(result));
   }
-  void Commits(Timestamp at) {
-    Ends({.outcome = Outcome::kCommitted,
-          .status = {},
-          .results = {{.row_count = 1}},
-          .commit_timestamp = at});
-  }
-  void Fails(Code code = Code::kInternal) { Ends(Failed(code)); }
-  void EndsUnknown() {
-    TransactionResult result = Failed(Code::kDeadlineExceeded);
-    result.outcome = Outcome::kUnknown;
+  const Did& Commits(Timestamp at) { return Ends(Committed(at, 1)); }
+  const Did& Fails(Code code = Code::kInternal) { return Ends(Failed(code)); }
+  const Did& EndsUnknown() {
+    TransactionResult result = whorl::EndedUnknown();
     result.results = {{.row_count = 1}};
-    Ends(std::move(result));
+    return Ends(std::move(result));
   }
-  void FindsNoRowToUpdate() {
+  const Did& FindsNoRowToUpdate() {
     TransactionResult result = Failed(Code::kFailedPrecondition);
     result.results = {{.row_count = 0}};
-    Ends(std::move(result));
+    return Ends(std::move(result));
   }
-  void ReleaseEnds() {
-    Hears(TransactionEnded{.request = kReleaseRequest, .step = steps::kRelease, .result = {}});
-  }
+  const Did& ReleaseEnds() { return ProcessUnderTest::Ends(kReleaseRequest, {}); }
 
-  bool Believes() const { return StandingOf(state).believes; }
   // From the end of the round to the next wake-up.
-  Duration Pause() const { return wake.value_or(LocalInstant{}) - now; }
-
-  Config config;
-  State state;
-  ScriptedEntropy entropy;
-  LocalInstant now;
-  std::vector<std::string> did;
-  Transaction running;  // asked for last
-  std::optional<LocalInstant> wake;
+  Duration Pause() const { return timers.at(kWake) - now; }
 
  private:
-  void Ends(TransactionResult result) {
-    Hears(TransactionEnded{
-        .request = kRoundRequest, .step = running.step, .result = std::move(result)});
+  static Row RowOf(const char* owner, Duration age) {
+    return {owner, whorl::At(Seconds(100)) - age, whorl::At(Seconds(100))};
   }
-  void Hears(const Event& event) {
-    if (entropy.next.empty()) entropy.next.push_back(0);
-    did.clear();
-    std::vector<Effect> effects;
-    Step(config, state, {.monotonic = now, .wall = {}}, entropy, event, effects);
-    for (const Effect& effect : effects) did.push_back(Does(effect));
+  const Did& Ends(TransactionResult result) {
+    return ProcessUnderTest::Ends(kRoundRequest, std::move(result));
   }
-  std::string Does(const Effect& effect) {
-    if (const auto* run = std::get_if<RunTransaction>(&effect)) {
-      running = run->transaction;
-      return "run " + std::string(WordOf(running.step));
-    }
-    if (const auto* set = std::get_if<SetTimer>(&effect)) {
-      wake = set->at;
-      return "wake at " + FormatDuration(set->at - LocalInstant{});
-    }
-    if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
-      return changed->leader ? "callback 1" : "callback 0";
-    }
-    if (const auto* answer = std::get_if<Answer>(&effect)) return AnswerText(*answer);
-    if (const auto* note = std::get_if<Note>(&effect)) {
-      return "note " + std::string(WordOf(note->note));
-    }
-    if (std::holds_alternative<CancelTransaction>(effect)) return "cancel transaction";
-    wake.reset();
-    return "cancel timer";
-  }
-  static std::string AnswerText(const Answer& answer) {
-    std::string text = std::string(WordOf(answer.question)) + (answer.yes ? " yes" : " no");
-    if (answer.token) text += " token=" + std::to_string(*answer.token);
-    if (!answer.text.empty()) text += " '" + answer.text + "'";
-    if (answer.number != 0) text += " " + std::to_string(answer.number);
-    return text;
-  }
+  std::string TimerText(TimerId) const override { return "wake"; }
 };
 
+class ProcessTest : public testing::Test {
+ protected:
+  Process process;
+};
+using SpindleV3StatementTest = ProcessTest;
+using SpindleV3HolderTest = ProcessTest;
+using SpindleV3FollowerTest = ProcessTest;
+using SpindleV3BufferTest = ProcessTest;
+using SpindleV3LeaderTest = ProcessTest;
+using SpindleV3StopTest = ProcessTest;
+using SpindleV3QuestionTest = ProcessTest;
+using SpindleV3StateTest = ProcessTest;
 // Wins the absent row: the acquire's reply comes at 0, with this token.
 void Wins(Process& process, Timestamp token = At(Duration{})) {
   process.Starts();
   process.SeesNoRow();
   process.Commits(token);
+}
+
+// ... and has sent its first heartbeat, at 4.5 s.
+void WinsAndBeats(Process& process, Timestamp token = At(Duration{})) {
+  Wins(process, token);
+  process.Wakes();
 }
 
 // --- words -------------------------------------------------------------------------------------
@@ -152,171 +109,130 @@ TEST(SpindleV3ConfigTest, TheLeaseIsInWholeSecondsAndAtLeastFive) {
   EXPECT_EQ(MakeTestConfig(Milliseconds(200)).lease, Seconds(5));
   EXPECT_EQ(MakeTestConfig(Seconds(-1)).lease, Seconds(5));
   Process process(MakeTestConfig(Seconds(2)));
-  process.Starts();
-  EXPECT_THAT(process.did, ElementsAre("note lease raised to its minimum", "run look"));
+  EXPECT_THAT(process.Starts(), ElementsAre("note lease raised to its minimum", "run look"));
 }
 
 TEST(SpindleV3ConfigTest, AMissingIdIsDrawnAsAUuid) {
   // Ids tell owners apart: two that are the same both lead (finding V4).
-  Process unnamed(MakeTestConfig(Seconds(10), ""));
-  unnamed.entropy.next = {0x0123'4567, 0x89ab'cdef, 0x0fed'cba9, 0x7654'3210};
-  unnamed.Starts();
-  EXPECT_EQ(unnamed.state.id, "01234567-89ab-4def-8fed-cba976543210");
+  ExpectAUuidIsDrawnFor(Process(MakeTestConfig(Seconds(10), "")));
 }
 
-TEST(SpindleV3ConfigTest, PromisesOnlyWhatHolds) {
-  // The rest is what the findings break.
-  const ProtocolInfo info = Info();
-  EXPECT_THAT(
-      InvariantsThatAre(Promise::kPromised, info),
-      ElementsAre(Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kLeaseRespected,
-                  Invariant::kFencedWritesOrdered, Invariant::kIsolation, Invariant::kNoWedge));
-  for (const PromiseLimit& limit : info.promise_limits) {
+TEST(SpindleV3ConfigTest, OnlyItsPromiseOfTheLeaseHasALimit) {
+  for (const PromiseLimit& limit : Info().promise_limits) {
     EXPECT_EQ(limit.invariant, Invariant::kLeaseRespected) << WordOf(limit.circumstance);
   }
-  EXPECT_EQ(info.lease_min, Seconds(5));
-  EXPECT_TRUE(info.answers_locally);
 }
 
-TEST(SpindleV3ConfigTest, HostsRunItWithGosRetries) {
-  ExpectHostedWithGosRetries<State>("spindle_v3", 3);
-}
-
-TEST(SpindleV3StatementTest, HeartbeatAndReleaseNameTokenAndOwner) {
+TEST_F(SpindleV3StatementTest, HeartbeatAndReleaseNameTokenAndOwner) {
   // That is what makes who was superseded notice, and what spindle v2 lacks.
   const Config config = MakeTestConfig();
   const auto condition = [](const Sql& sql) { return sql.text().substr(sql.text().find("WHERE")); };
   EXPECT_EQ(condition(config.heartbeat),
             "WHERE name = @name AND token = @token AND owner = @owner");
   EXPECT_EQ(condition(config.release), condition(config.heartbeat));
-  Process process;
-  Wins(process, At(Seconds(3)));
-  process.Wakes();
-  EXPECT_EQ(process.running.statements.front().statement.parameters,
-            (std::vector<Value>{std::string("job"), At(Seconds(3)), std::string("a")}));
-  EXPECT_EQ(process.running.body, Body{IfRowChanged{}});
-  EXPECT_EQ(process.running.mode, Mode::kReadWrite);
+  WinsAndBeats(process, At(Seconds(3)));
+  EXPECT_EQ(process.Parameters(), (std::vector<Value>{"job", At(Seconds(3)), "a"}));
+  EXPECT_EQ(process.asked.body, Body{IfRowChanged{}});
+  EXPECT_EQ(process.asked.mode, Mode::kReadWrite);
 }
 
-TEST(SpindleV3StatementTest, TheAcquireReadsTestsAndWritesInOneTransaction) {
+TEST_F(SpindleV3StatementTest, TheAcquireReadsTestsAndWritesInOneTransaction) {
   // Nothing can come between the test and the write, and the token is the commit timestamp.
-  Process process;
   process.Starts();
-  EXPECT_EQ(process.running.mode, Mode::kStrongRead) << "a look takes no locks";
+  EXPECT_EQ(process.asked.mode, Mode::kStrongRead) << "a look takes no locks";
   process.SeesNoRow();
-  const Transaction& acquire = process.running;
+  const Transaction& acquire = process.asked;
   EXPECT_EQ(acquire.mode, Mode::kReadWrite);
   EXPECT_EQ(acquire.statements.front().statement.sql, process.config.look);
   EXPECT_EQ(acquire.body, (Body{UnlessHeld{.me = "a", .lease = Seconds(10)}}));
   ASSERT_EQ(acquire.mutations.size(), 1U);
   EXPECT_EQ(acquire.mutations[0].kind, MutationKind::kInsertOrUpdate);
   EXPECT_THAT(acquire.mutations[0].columns, ElementsAre("name", "owner", "token"));
-  EXPECT_EQ(acquire.mutations[0].rows.front(),
-            (Row{std::string("job"), std::string("a"), std::string(kCommitTimestamp)}));
+  EXPECT_EQ(acquire.mutations[0].rows.front(), (Row{"job", "a", std::string(kCommitTimestamp)}));
   EXPECT_EQ(acquire.give_up_at, std::nullopt) << "only the context of Run bounds it";
 }
 
-// --- the test of the acquire -------------------------------------------------------------------
-
-TEST(SpindleV3HolderTest, IsAnotherWhoseTokenIsYoungerThanTheLease) {
+TEST_F(SpindleV3HolderTest, IsAnotherWhoseTokenIsYoungerThanTheLease) {
   // At the very end of the lease it is free.
   const UnlessHeld test = {.me = "a", .lease = Seconds(10)};
   const auto holder = [&](Value owner, Duration age) {
     return HolderIn({{std::move(owner), At(Duration{}), At(age)}}, test);
   };
-  EXPECT_EQ(holder(std::string("b"), Nanoseconds(9'999'999'999)).kind, HolderKind::kAnother);
-  EXPECT_EQ(holder(std::string("b"), Nanoseconds(9'999'999'999)).age, Nanoseconds(9'999'999'999));
-  EXPECT_EQ(holder(std::string("b"), Seconds(10)).kind, HolderKind::kNone);
-  EXPECT_EQ(holder(std::string("b"), Milliseconds(-3)).kind, HolderKind::kAnother)
+  EXPECT_EQ(holder("b", Nanoseconds(9'999'999'999)).kind, HolderKind::kAnother);
+  EXPECT_EQ(holder("b", Nanoseconds(9'999'999'999)).age, Nanoseconds(9'999'999'999));
+  EXPECT_EQ(holder("b", Seconds(10)).kind, HolderKind::kNone);
+  EXPECT_EQ(holder("b", Milliseconds(-3)).kind, HolderKind::kAnother)
       << "a clock behind the token takes nothing, other than in spindle v2";
-  EXPECT_EQ(holder(std::string("a"), Duration{}).kind, HolderKind::kNone)
+  EXPECT_EQ(holder("a", Duration{}).kind, HolderKind::kNone)
       << "an own row is taken whatever its age (V3, V4)";
   EXPECT_EQ(holder(Null{}, Seconds(99)).kind, HolderKind::kUnreadable);
-  EXPECT_EQ(HolderIn({{std::string("b"), Null{}, At(Duration{})}}, test).kind,
-            HolderKind::kUnreadable);
+  EXPECT_EQ(HolderIn({{"b", Null{}, At(Duration{})}}, test).kind, HolderKind::kUnreadable);
   EXPECT_EQ(HolderIn({}, test).kind, HolderKind::kNone);
 }
 
-TEST(SpindleV3HolderTest, EndsTheTransactionBeforeAnythingIsWritten) {
+TEST_F(SpindleV3HolderTest, EndsTheTransactionBeforeAnythingIsWritten) {
   // Continue() is what the client asks after each answer.
-  Process process;
   process.Starts();
   process.SeesNoRow();
   const auto next = [&](Row row) {
     const std::vector<StatementResult> heard = {{.rows = {std::move(row)}}};
-    return Continue(process.running, heard);
+    return Continue(process.asked, heard);
   };
-  EXPECT_TRUE(std::holds_alternative<SayStatement>(Continue(process.running, {})));
-  EXPECT_TRUE(std::holds_alternative<SayRollback>(
-      next({std::string("b"), At(Duration{}), At(Seconds(9))})));
+  EXPECT_TRUE(std::holds_alternative<SayStatement>(Continue(process.asked, {})));
+  EXPECT_TRUE(std::holds_alternative<SayRollback>(next({"b", At(Duration{}), At(Seconds(9))})));
   EXPECT_TRUE(std::holds_alternative<SayRollback>(next({Null{}, At(Duration{}), At(Seconds(9))})));
-  EXPECT_EQ(next({std::string("b"), At(Duration{}), At(Seconds(10))}), Said{SayCommit{}});
+  EXPECT_EQ(next({"b", At(Duration{}), At(Seconds(10))}), Said{SayCommit{}});
   const std::vector<StatementResult> no_row = {{}};
-  EXPECT_EQ(Continue(process.running, no_row), Said{SayCommit{}});
+  EXPECT_EQ(Continue(process.asked, no_row), Said{SayCommit{}});
 }
 
-TEST(SpindleV3HolderTest, AHeartbeatOfNoRowIsRolledBack) {
+TEST_F(SpindleV3HolderTest, AHeartbeatOfNoRowIsRolledBack) {
   // As upstream's closure, which returns an error when the UPDATE changed nothing.
-  Process process;
-  Wins(process);
-  process.Wakes();
+  WinsAndBeats(process);
   const std::vector<StatementResult> none = {{.row_count = 0}};
   const std::vector<StatementResult> one = {{.row_count = 1}};
-  EXPECT_TRUE(std::holds_alternative<SayRollback>(Continue(process.running, none)));
-  EXPECT_EQ(Continue(process.running, one), Said{SayCommit{}});
+  EXPECT_TRUE(std::holds_alternative<SayRollback>(Continue(process.asked, none)));
+  EXPECT_EQ(Continue(process.asked, one), Said{SayCommit{}});
 }
 
-// --- followers ---------------------------------------------------------------------------------
-
-TEST(SpindleV3FollowerTest, LooksAtOnceAndTakesAFreeLockInTheSameRound) {
+TEST_F(SpindleV3FollowerTest, LooksAtOnceAndTakesAFreeLockInTheSameRound) {
   // The winner is told at once, other than in spindle v2.
-  Process process;
-  process.Starts();
-  EXPECT_THAT(process.did, ElementsAre("run look"));
-  process.SeesNoRow();
-  EXPECT_THAT(process.did, ElementsAre("run acquire"));
+  EXPECT_THAT(process.Starts(), ElementsAre("run look"));
+  EXPECT_THAT(process.SeesNoRow(), ElementsAre("run acquire"));
   EXPECT_FALSE(process.Believes());
-  process.Commits(At(Seconds(1)));
-  EXPECT_THAT(process.did, ElementsAre("note got the lock", "callback 1", "wake at 4.5s"));
+  EXPECT_THAT(process.Commits(At(Seconds(1))),
+              ElementsAre("note got the lock", "callback 1", "set wake 4.5s"));
   EXPECT_TRUE(process.Believes());
   EXPECT_EQ(process.state.own_token, At(Seconds(1)));
 }
 
-TEST(SpindleV3FollowerTest, TheBufferIsThatOfTheConfiguration) {
+TEST_F(SpindleV3FollowerTest, TheBufferIsThatOfTheConfiguration) {
   // Exploration on a coarse grid of time needs other numbers than those that ship.
-  Process process;
   process.config.constants.buffer_min = Seconds(2);
   process.Starts();
-  process.Sees(std::string("b"), Seconds(3));
-  EXPECT_THAT(process.did, ElementsAre("callback 0", "wake at 5s"));
+  EXPECT_THAT(process.Sees("b", Seconds(3)), ElementsAre("callback 0", "set wake 5s"));
 }
 
-TEST(SpindleV3FollowerTest, SleepsUntilTheLeaseThatItSawIsOver) {
+TEST_F(SpindleV3FollowerTest, SleepsUntilTheLeaseThatItSawIsOver) {
   // L - age + U[0, L/7) - b, with b at its floor of L/20.
-  Process process;
   process.Starts();
   process.entropy.next = {Milliseconds(900).ns};
-  process.Sees(std::string("b"), Seconds(3));
-  EXPECT_THAT(process.did, ElementsAre("callback 0", "wake at 7.4s"));
+  EXPECT_THAT(process.Sees("b", Seconds(3)), ElementsAre("callback 0", "set wake 7.4s"));
   EXPECT_EQ(process.entropy.draws.back(),
             (ScriptedEntropy::Draw{
                 .purpose = purposes::kWakeDelay, .lo = 0, .hi = Seconds(10).ns / 7 - 1}));
 }
 
-TEST(SpindleV3FollowerTest, CallsBackWithZeroAfterItsFirstRoundOnly) {
+TEST_F(SpindleV3FollowerTest, CallsBackWithZeroAfterItsFirstRoundOnly) {
   // Users of the callback hear once that they do not lead.
-  Process process;
   process.Starts();
-  process.Sees(std::string("b"), Seconds(3));
-  EXPECT_EQ(process.did.front(), "callback 0");
+  EXPECT_EQ(process.Sees("b", Seconds(3)).front(), "callback 0");
   process.Wakes();
-  process.Sees(std::string("b"), Seconds(1));
-  EXPECT_THAT(process.did, ElementsAre("wake at 15s"));
+  EXPECT_THAT(process.Sees("b", Seconds(1)), ElementsAre("set wake 15s"));
 }
 
-TEST(SpindleV3FollowerTest, AfterAnErrorItSleepsTheBufferAndADelay) {
+TEST_F(SpindleV3FollowerTest, AfterAnErrorItSleepsTheBufferAndADelay) {
   // b + U - b, and never less than b.
-  Process process;
   process.Starts();
   process.entropy.next = {Milliseconds(800).ns};
   process.Fails();
@@ -327,41 +243,34 @@ TEST(SpindleV3FollowerTest, AfterAnErrorItSleepsTheBufferAndADelay) {
   EXPECT_EQ(process.Pause(), Milliseconds(500));
 }
 
-TEST(SpindleV3FollowerTest, AnAcquireThatFindsAHolderCountsFromItsAge) {
+TEST_F(SpindleV3FollowerTest, AnAcquireThatFindsAHolderCountsFromItsAge) {
   // Another one won since the look: the lease that is waited for is the winner's.
-  Process process;
   process.Starts();
   process.SeesNoRow();
-  process.AcquireFindsHolder(Milliseconds(40));
-  EXPECT_THAT(process.did, ElementsAre("note claim failed", "callback 0", "wake at 9.46s"));
+  EXPECT_THAT(process.AcquireFindsHolder(Milliseconds(40)),
+              ElementsAre("note claim failed", "callback 0", "set wake 9.46s"));
   EXPECT_FALSE(process.Believes());
 }
 
-TEST(SpindleV3FollowerTest, AnAcquireWhoseOutcomeIsUnknownIsAFailure) {
+TEST_F(SpindleV3FollowerTest, AnAcquireWhoseOutcomeIsUnknownIsAFailure) {
   // It may own the row without knowing; its next look finds its own row and takes it again.
-  Process process;
   process.Starts();
   process.SeesNoRow();
   process.EndsUnknown();
   EXPECT_FALSE(process.Believes());
   EXPECT_EQ(process.Pause(), Milliseconds(500));
   process.Wakes();
-  process.Sees(std::string("a"), Seconds(1));
-  EXPECT_THAT(process.did, ElementsAre("run acquire"));
+  EXPECT_THAT(process.Sees("a", Seconds(1)), ElementsAre("run acquire"));
 }
 
-TEST(SpindleV3FollowerTest, ARowWithNullsIsAnErrorThatIsTriedAgain) {
+TEST_F(SpindleV3FollowerTest, ARowWithNullsIsAnErrorThatIsTriedAgain) {
   // Go's client cannot put NULL into a string or a time.
-  Process process;
   process.Starts();
-  process.SeesRow({Null{}, At(Duration{}), At(Seconds(60))});
-  EXPECT_THAT(process.did,
-              ElementsAre("note the row cannot be read", "callback 0", "wake at 500ms"));
+  EXPECT_THAT(process.SeesRow({Null{}, At(Duration{}), At(Seconds(60))}),
+              ElementsAre("note the row cannot be read", "callback 0", "set wake 500ms"));
 }
 
-// --- the buffer and the leader's wake-ups ------------------------------------------------------
-
-TEST(SpindleV3BufferTest, IsThreeLatenciesWithinItsBounds) {
+TEST_F(SpindleV3BufferTest, IsThreeLatenciesWithinItsBounds) {
   // clamp(3 x latency, max(50 ms, L/20), L/3).
   EXPECT_EQ(BufferFor(Constants{}, Seconds(10), Duration{}), Milliseconds(500));
   EXPECT_EQ(BufferFor(Constants{}, Seconds(10), Milliseconds(200)), Milliseconds(600));
@@ -370,15 +279,14 @@ TEST(SpindleV3BufferTest, IsThreeLatenciesWithinItsBounds) {
       << "whatever the lease";
 }
 
-TEST(SpindleV3BufferTest, LatencyIsSmoothedSevenToThree) {
+TEST_F(SpindleV3BufferTest, LatencyIsSmoothedSevenToThree) {
   // The first one is taken as it is.
   EXPECT_EQ(Smoothed(Constants{}, Duration{}, Milliseconds(100)), Milliseconds(100));
   EXPECT_EQ(Smoothed(Constants{}, Milliseconds(100), Milliseconds(200)), Milliseconds(130));
 }
 
-TEST(SpindleV3BufferTest, GrowsWithTheRoundsThatWereMeasured) {
+TEST_F(SpindleV3BufferTest, GrowsWithTheRoundsThatWereMeasured) {
   // A slow database makes everybody start earlier.
-  Process process;
   process.Starts();
   process.Passes(Milliseconds(400));
   process.SeesNoRow();
@@ -389,48 +297,40 @@ TEST(SpindleV3BufferTest, GrowsWithTheRoundsThatWereMeasured) {
   EXPECT_EQ(process.Pause(), Seconds(3)) << "5 s - 1 s - 3 s is less than the buffer";
 }
 
-TEST(SpindleV3LeaderTest, BeatsHalfALeaseAfterTheRoundBegan) {
+TEST_F(SpindleV3LeaderTest, BeatsHalfALeaseAfterTheRoundBegan) {
   // L/2 - elapsed - b after a success.
-  Process process;
   process.Starts();
   process.SeesNoRow();
   process.Passes(Milliseconds(100));
   process.Commits(At(Duration{}));
   EXPECT_EQ(process.Pause(), Milliseconds(5'000 - 100 - 500));
-  process.Wakes();
-  EXPECT_THAT(process.did, ElementsAre("run heartbeat"));
+  EXPECT_THAT(process.Wakes(), ElementsAre("run heartbeat"));
   process.Passes(Milliseconds(100));
-  process.Commits(At(Seconds(5)));
-  EXPECT_THAT(process.did, ElementsAre("wake at 9s")) << "no callback: nothing has changed";
+  EXPECT_THAT(process.Commits(At(Seconds(5))), ElementsAre("set wake 9s"))
+      << "no callback: nothing has changed";
   EXPECT_EQ(process.state.own_token, At(Seconds(5))) << "the commit timestamp of the heartbeat";
 }
 
-TEST(SpindleV3LeaderTest, TheHeartbeatsDeadlineEndsABufferBeforeTheLease) {
+TEST_F(SpindleV3LeaderTest, TheHeartbeatsDeadlineEndsABufferBeforeTheLease) {
   // max(100 ms, L - since last success - b), from the reply of the last success on.
-  Process process;
-  Wins(process);
-  process.Wakes();
+  WinsAndBeats(process);
   EXPECT_EQ(process.now, ShownAfter(Milliseconds(4'500)));
-  EXPECT_EQ(process.running.give_up_at, ShownAfter(Milliseconds(9'500)));
+  EXPECT_EQ(process.asked.give_up_at, ShownAfter(Milliseconds(9'500)));
   process.Fails();
   process.Passes(Milliseconds(4'950));  // 9.45 s after the success
   process.Wakes();
-  EXPECT_EQ(process.running.give_up_at, process.now + Milliseconds(100));
+  EXPECT_EQ(process.asked.give_up_at, process.now + Milliseconds(100));
 }
 
-TEST(SpindleV3LeaderTest, AfterAnErrorItSleepsAQuarterOfTheLease) {
+TEST_F(SpindleV3LeaderTest, AfterAnErrorItSleepsAQuarterOfTheLease) {
   // max(b, L/4) - b.
-  Process process;
-  Wins(process);
-  process.Wakes();
-  process.Fails();
-  EXPECT_THAT(process.did, ElementsAre("note heartbeat failed", "wake at 6.5s"));
+  WinsAndBeats(process);
+  EXPECT_THAT(process.Fails(), ElementsAre("note heartbeat failed", "set wake 6.5s"));
   EXPECT_TRUE(process.Believes());
 }
 
-TEST(SpindleV3LeaderTest, NeverSleepsLessThanTheBuffer) {
+TEST_F(SpindleV3LeaderTest, NeverSleepsLessThanTheBuffer) {
   // With the buffer at its ceiling a quarter of the lease is less than that.
-  Process process;
   process.Starts();
   process.Passes(Seconds(4));
   process.SeesNoRow();
@@ -444,24 +344,21 @@ TEST(SpindleV3LeaderTest, NeverSleepsLessThanTheBuffer) {
 
 // --- how a leader stops to be one --------------------------------------------------------------
 
-TEST(SpindleV3LeaderTest, SupersededItStepsDownAtOnce) {
+TEST_F(SpindleV3LeaderTest, SupersededItStepsDownAtOnce) {
   // Zero rows: the token or the owner is another, or the row is gone.
-  Process process;
-  Wins(process);
-  process.Wakes();
-  process.FindsNoRowToUpdate();
-  EXPECT_THAT(process.did, ElementsAre("note heartbeat failed", "note lost the lock", "callback 0",
-                                       "wake at 5s"));
+  WinsAndBeats(process);
+  EXPECT_THAT(
+      process.FindsNoRowToUpdate(),
+      ElementsAre("note heartbeat failed", "note lost the lock", "callback 0", "set wake 5s"));
   EXPECT_FALSE(process.Believes());
   EXPECT_EQ(process.state.own_token, At(Duration{})) << "never cleared";
-  process.Wakes();
-  EXPECT_THAT(process.did, ElementsAre("run look"));
+  EXPECT_THAT(process.Wakes(), ElementsAre("run look"));
 }
 
-TEST(SpindleV3LeaderTest, StepsDownWhenTheLeaseMightEndBeforeTheNextTry) {
+TEST_F(SpindleV3LeaderTest, StepsDownWhenTheLeaseMightEndBeforeTheNextTry) {
   // (time since last success + b) >= L, looked at only when a heartbeat has failed.
   for (const Duration after : {Nanoseconds(9'499'999'999), Milliseconds(9'500)}) {
-    Process process;
+    process = Process();
     Wins(process);
     process.Wakes();
     process.Passes(ShownAfter(after) - process.now);
@@ -470,9 +367,8 @@ TEST(SpindleV3LeaderTest, StepsDownWhenTheLeaseMightEndBeforeTheNextTry) {
   }
 }
 
-TEST(SpindleV3LeaderTest, HeartbeatsThatFailFastOverstayTheLease) {
+TEST_F(SpindleV3LeaderTest, HeartbeatsThatFailFastOverstayTheLease) {
   // Finding V1: failures at 4.5, 6.5 and 8.5 s are all too early, and the next is at 10.5 s.
-  Process process;
   Wins(process);
   for (const Duration at : {Milliseconds(4'500), Milliseconds(6'500), Milliseconds(8'500)}) {
     process.Wakes();
@@ -487,130 +383,90 @@ TEST(SpindleV3LeaderTest, HeartbeatsThatFailFastOverstayTheLease) {
   EXPECT_FALSE(process.Believes());
 }
 
-TEST(SpindleV3LeaderTest, ItsDeadlineCountsFromTheReply) {
+TEST_F(SpindleV3LeaderTest, ItsDeadlineCountsFromTheReply) {
   // Finding V2: the reply came 4 s after the Commit was sent, and the lease is counted from it.
-  Process process;
-  Wins(process);
-  process.Wakes();
+  WinsAndBeats(process);
   process.Passes(Seconds(4));
   process.Commits(At(Milliseconds(4'500)));
   EXPECT_EQ(process.state.last_success, ShownAfter(Milliseconds(8'500)));
 }
 
-TEST(SpindleV3LeaderTest, AnUnknownHeartbeatLeavesTheOldToken) {
+TEST_F(SpindleV3LeaderTest, AnUnknownHeartbeatLeavesTheOldToken) {
   // Finding V3: it may have committed; the next heartbeat, with the old token, then finds no row.
-  Process process;
-  Wins(process, At(Seconds(1)));
-  process.Wakes();
+  WinsAndBeats(process, At(Seconds(1)));
   process.Passes(Seconds(1));
   process.EndsUnknown();
   EXPECT_TRUE(process.Believes());
   process.Wakes();
-  EXPECT_EQ(process.running.statements.front().statement.parameters[1], Value{At(Seconds(1))});
+  EXPECT_EQ(process.Parameters()[1], Value{At(Seconds(1))});
   process.FindsNoRowToUpdate();
   EXPECT_FALSE(process.Believes());
   process.Wakes();
-  process.Sees(std::string("a"), Seconds(2));
-  EXPECT_THAT(process.did, ElementsAre("run acquire")) << "its own row, however young";
+  EXPECT_THAT(process.Sees("a", Seconds(2)), ElementsAre("run acquire"))
+      << "its own row, however young";
 }
 
-TEST(SpindleV3LeaderTest, APausedLeaderStillLeads) {
+TEST_F(SpindleV3LeaderTest, APausedLeaderStillLeads) {
   // Nothing but the end of a round or a stop ends the leader's context: no timer does.
-  Process process;
   Wins(process);
   process.Passes(Seconds(60));
   EXPECT_TRUE(process.Believes());
   EXPECT_EQ(StandingOf(process.state).believes_until, std::nullopt);
 }
 
-// --- the stop ----------------------------------------------------------------------------------
-
-TEST(SpindleV3StopTest, TheContextEndsAndTheRowIsDeletedWithoutWaitingForTheWork) {
+TEST_F(SpindleV3StopTest, TheContextEndsAndTheRowIsDeletedWithoutWaitingForTheWork) {
   // Finding V6: WorkStopped is never waited for. Callback 0 comes when the DELETE is over.
-  Process process;
   Wins(process, At(Seconds(1)));
   process.Passes(Seconds(2));
-  process.Stops();
-  EXPECT_THAT(process.did, ElementsAre("cancel timer", "run release"));
+  EXPECT_THAT(process.Stops(), ElementsAre("cancel wake", "run release"));
   EXPECT_FALSE(process.Believes());
-  EXPECT_EQ(process.running.statements.front().statement.parameters,
-            (std::vector<Value>{std::string("job"), At(Seconds(1)), std::string("a")}));
-  EXPECT_EQ(process.running.give_up_at, ShownAfter(Seconds(7))) << "5 s";
-  process.WorkStops();
-  EXPECT_THAT(process.did, IsEmpty());
-  process.ReleaseEnds();
-  EXPECT_THAT(process.did, ElementsAre("callback 0"));
-  process.Stops();
-  EXPECT_THAT(process.did, IsEmpty());
+  EXPECT_EQ(process.Parameters(), (std::vector<Value>{"job", At(Seconds(1)), "a"}));
+  EXPECT_EQ(process.asked.give_up_at, ShownAfter(Seconds(7))) << "5 s";
+  EXPECT_THAT(process.WorkStops(), IsEmpty());
+  EXPECT_THAT(process.ReleaseEnds(), ElementsAre("callback 0"));
+  EXPECT_THAT(process.Stops(), IsEmpty());
 }
 
-TEST(SpindleV3StopTest, WhatIsUnderWayIsCancelledAndNotHeardOf) {
+TEST_F(SpindleV3StopTest, WhatIsUnderWayIsCancelledAndNotHeardOf) {
   // The DELETE names the old token even if the heartbeat commits after all.
-  Process process;
-  Wins(process, At(Seconds(1)));
-  process.Wakes();
-  process.Stops(StopReason::kDeadline);
-  EXPECT_THAT(process.did, ElementsAre("cancel transaction", "run release"));
-  EXPECT_EQ(process.running.statements.front().statement.parameters[1], Value{At(Seconds(1))});
-  process.Commits(At(Seconds(9)));
-  EXPECT_THAT(process.did, IsEmpty());
+  WinsAndBeats(process, At(Seconds(1)));
+  EXPECT_THAT(process.Stops(StopReason::kDeadline), ElementsAre("cancel heartbeat", "run release"));
+  EXPECT_EQ(process.Parameters()[1], Value{At(Seconds(1))});
+  EXPECT_THAT(process.Commits(At(Seconds(9))), IsEmpty());
   EXPECT_EQ(process.state.own_token, At(Seconds(1)));
 }
 
-TEST(SpindleV3StopTest, AFollowerJustEnds) {
+TEST_F(SpindleV3StopTest, AFollowerJustEnds) {
   // It has nothing to give back, and an acquire under way is cancelled.
-  Process process;
   process.Starts();
   process.SeesNoRow();
-  process.Stops();
-  EXPECT_THAT(process.did, ElementsAre("cancel transaction"));
-  process.Commits(At(Seconds(1)));
-  EXPECT_THAT(process.did, IsEmpty());
+  EXPECT_THAT(process.Stops(), ElementsAre("cancel acquire"));
+  EXPECT_THAT(process.Commits(At(Seconds(1))), IsEmpty());
   EXPECT_FALSE(process.Believes());
 }
 
-// --- questions and the state -------------------------------------------------------------------
-
-TEST(SpindleV3QuestionTest, AreAnsweredFromWhatTheProcessKnows) {
+TEST_F(SpindleV3QuestionTest, AreAnsweredFromWhatTheProcessKnows) {
   // The token is the one that the callback hands out: nanoseconds since 1970.
-  Process process;
   process.Starts();
-  process.Asks(Question::kHasLock);
-  EXPECT_THAT(process.did, ElementsAre("HasLock no"));
+  EXPECT_THAT(process.Asks(Question::kHasLock), ElementsAre("HasLock no"));
   process.SeesNoRow();
   process.Commits(At(Seconds(1)));
-  process.Asks(Question::kHasLock);
-  EXPECT_THAT(process.did, ElementsAre("HasLock yes token=1767225601000000000"));
-  process.Asks(Question::kHasLock2);
-  EXPECT_THAT(process.did, ElementsAre("HasLock2 yes token=1767225601000000000 'a'"));
-  process.Asks(Question::kLeader);
-  EXPECT_THAT(process.did, ElementsAre("Leader yes 'a'"));
-  process.Asks(Question::kDuration);
-  EXPECT_THAT(process.did, ElementsAre("Duration yes 10000"));
-  process.Asks(Question::kIterations);
-  EXPECT_THAT(process.did, ElementsAre("Iterations yes 1"));
-  process.Asks(Question::kLock);
-  EXPECT_THAT(process.did, ElementsAre("Lock no 'spindle_v3 has no blocking Lock()'"));
+  EXPECT_THAT(process.Asks(Question::kHasLock),
+              ElementsAre("HasLock yes token=1767225601000000000"));
+  EXPECT_THAT(process.Asks(Question::kHasLock2),
+              ElementsAre("HasLock2 yes token=1767225601000000000 'a'"));
+  EXPECT_THAT(process.Asks(Question::kLeader), ElementsAre("Leader yes 'a'"));
+  EXPECT_THAT(process.Asks(Question::kDuration), ElementsAre("Duration yes 10000"));
+  EXPECT_THAT(process.Asks(Question::kIterations), ElementsAre("Iterations yes 1"));
+  EXPECT_THAT(process.Asks(Question::kLock),
+              ElementsAre("Lock no 'spindle_v3 has no blocking Lock()'"));
   process.Stops();
-  process.Asks(Question::kHasLock);
-  EXPECT_THAT(process.did, ElementsAre("HasLock no"));
+  EXPECT_THAT(process.Asks(Question::kHasLock), ElementsAre("HasLock no"));
 }
 
 TEST(SpindleV3StateTest, IsAValue) {
-  // A copy goes its own way, and every field counts for the fingerprint.
-  Process process;
-  Wins(process);
-  const State before = process.state;
-  process.Wakes();
-  EXPECT_FALSE(process.state == before);
-  const auto fingerprint = [](const State& state) {
-    Fingerprint of;
-    of.Add(state);
-    return of.value();
-  };
-  EXPECT_NE(fingerprint(process.state), fingerprint(before));
-  State copy = before;
-  EXPECT_EQ(fingerprint(copy), fingerprint(before));
+  ExpectAStateIsAValue<Process>([](Process& process) { Wins(process); },
+                                [](Process& process) { process.Wakes(); });
 }
 
 }  // namespace

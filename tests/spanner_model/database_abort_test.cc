@@ -8,6 +8,8 @@
 namespace whorl::model::database_abort_test {
 namespace {
 
+using DatabaseAbort = DatabaseTest;
+
 // Whether AbortCall aborted; its effects are kept apart from earlier ones.
 bool Aborts(Spanner& spanner, const CallName& call, const Request& request,
             std::vector<DatabaseEffect>& said) {
@@ -18,16 +20,11 @@ bool Aborts(Spanner& spanner, const CallName& call, const Request& request,
 
 CallName NameOf(uint16_t call) { return {.process = {.node = 9, .incarnation = 1}, .call = call}; }
 
-TEST(DatabaseAbort, EndsTheTransactionAndReleasesItsLocks) {
-  Spanner spanner;
+TEST_F(DatabaseAbort, EndsTheTransactionAndReleasesItsLocks) {
   LoadLock(spanner, "job");
-  Attempt older = spanner.NewClient().Begin();
-  older.Run(ReadWriter("job"));
-  spanner.Advance(Milliseconds(1));
-  Attempt younger = spanner.NewClient().Begin();
-  younger.Run(SetWriter("job", "b"));
-  const CallName waits = younger.SendCommit();
-  ASSERT_TRUE(spanner.Waits(waits));
+  Attempt older = spanner.Runs(ReadWriter("job"));
+  Attempt younger = spanner.RunsLater(SetWriter("job", "b"));
+  younger.WaitsToCommit();
   std::vector<DatabaseEffect> said;
   ASSERT_TRUE(Aborts(spanner, NameOf(1),
                      ExecuteSql{.transaction = older.id, .statement = ReadWriter("job")}, said));
@@ -38,8 +35,7 @@ TEST(DatabaseAbort, EndsTheTransactionAndReleasesItsLocks) {
   EXPECT_EQ(older.TryCommit().status.code, Code::kAborted);
 }
 
-TEST(DatabaseAbort, OfTheCallThatBeginsLeavesNothing) {
-  Spanner spanner;
+TEST_F(DatabaseAbort, OfTheCallThatBeginsLeavesNothing) {
   std::vector<DatabaseEffect> said;
   ASSERT_TRUE(Aborts(spanner, NameOf(0),
                      ExecuteSql{.transaction = BeginReadWrite{}, .statement = ReadWriter("job")},
@@ -50,12 +46,9 @@ TEST(DatabaseAbort, OfTheCallThatBeginsLeavesNothing) {
 }
 
 // A transaction that is committing may become visible soon, so answering ABORTED would be wrong.
-TEST(DatabaseAbort, DoesNothingToWhatCannotBeAborted) {
-  Spanner spanner;
+TEST_F(DatabaseAbort, DoesNothingToWhatCannotBeAborted) {
   LoadLock(spanner, "job");
-  Client a = spanner.NewClient();
-  Attempt committing = a.Begin();
-  committing.Run(SetWriter("job", "a"));
+  Attempt committing = a.Runs(SetWriter("job", "a"));
   committing.SendCommit();
   const Database before = spanner.database;
   std::vector<DatabaseEffect> said;

@@ -41,6 +41,14 @@ class Calls {
         .session = session, .transaction = SingleUseWrite{}, .mutations = std::move(mutations)});
   }
 
+  // How a single-use write, or a transaction's Commit, is refused without waiting.
+  Status WhyRefused(std::vector<Mutation> mutations) {
+    return Ask(Commit{.transaction = SingleUseWrite{}, .mutations = std::move(mutations)}).status;
+  }
+  Code WhyRefused(const SessionName& session, const TransactionId& id) {
+    return Ask(Commit{.session = session, .transaction = id}).status.code;
+  }
+
   SessionName NewSession(bool multiplexed) {
     return Ask(CreateSession{.multiplexed = multiplexed}).sessions.at(0).name;
   }
@@ -69,6 +77,11 @@ class Calls {
  private:
   Spanner* spanner_;
   uint32_t calls_ = 0;
+};
+
+class DatabaseCallsTest : public DatabaseTest {
+ protected:
+  Calls calls{spanner};
 };
 
 inline Mutation WriteLock(MutationKind kind, std::string_view name, Value writer) {

@@ -10,14 +10,12 @@
 namespace whorl::model::database_commit_test {
 namespace {
 
-TEST(DatabaseCommit, AStrongReadSeesNothingBeforeTheCommitIsVisible) {
+using DatabaseCommit = DatabaseTest;
+
+TEST_F(DatabaseCommit, AStrongReadSeesNothingBeforeTheCommitIsVisible) {
   // If a reader saw a commit before its timestamp is certainly past, a transaction that follows the
   // read could commit at an earlier timestamp.
-  Spanner spanner;
-  Client a = spanner.NewClient();
-  Client b = spanner.NewClient();
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job", "a"));
+  Attempt attempt = a.Runs(InsertLock("job", "a"));
   EXPECT_EQ(b.Read(ReadWriter("job")).rows, Rows({}));
   const CallName commit = attempt.SendCommit();
   EXPECT_TRUE(spanner.IsCommitting(attempt.id));
@@ -28,10 +26,8 @@ TEST(DatabaseCommit, AStrongReadSeesNothingBeforeTheCommitIsVisible) {
   EXPECT_EQ(b.Read(ReadWriter("job")).rows, Rows({{"a"}}));
 }
 
-TEST(DatabaseCommit, AStrongReadSeesTheNewestVisibleVersionOnly) {
+TEST_F(DatabaseCommit, AStrongReadSeesTheNewestVisibleVersionOnly) {
   // HasLock is one strong read, so it has to see every change of the owner, deletions included.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   a.Commits(InsertLock("job", "a"));
   a.Commits(SetWriter("job", "b"));
   EXPECT_EQ(a.Read(ReadWriter("job")).rows, Rows({{"b"}}));
@@ -41,22 +37,17 @@ TEST(DatabaseCommit, AStrongReadSeesTheNewestVisibleVersionOnly) {
   EXPECT_EQ(a.Read(ReadWriter("job")).rows, Rows({{"c"}}));
 }
 
-TEST(DatabaseCommit, WritesOfATransactionThatNeverCommitsAreSeenByNobody) {
+TEST_F(DatabaseCommit, WritesOfATransactionThatNeverCommitsAreSeenByNobody) {
   // Writes are buffered: a rolled back one leaves no trace, not even an empty row.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   const Database before = spanner.database;
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job", "a"));
+  Attempt attempt = a.Runs(InsertLock("job", "a"));
   EXPECT_EQ(attempt.Rollback().status, Status{});
   EXPECT_EQ(spanner.database.tables, before.tables);
   EXPECT_TRUE(spanner.Said<RowChanged>().empty());
 }
 
-TEST(DatabaseCommit, ACommitSaysWhichRowsChangedFromWhatToWhat) {
+TEST_F(DatabaseCommit, ACommitSaysWhichRowsChangedFromWhatToWhat) {
   // Checkers judge a run by these changes alone.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   const Timestamp inserted = a.Commits(InsertLock("job", "a"));
   const Timestamp updated = a.Commits(Heartbeat("job"));
   a.Commits(DeleteLock("job"));
@@ -69,23 +60,19 @@ TEST(DatabaseCommit, ACommitSaysWhichRowsChangedFromWhatToWhat) {
   EXPECT_EQ(spanner.Said<RowChanged>(), expected);
 }
 
-TEST(DatabaseCommit, ARowInsertedAndDeletedInOneTransactionNeverWas) {
+TEST_F(DatabaseCommit, ARowInsertedAndDeletedInOneTransactionNeverWas) {
   // Nothing changed, so nothing may be reported as changed.
-  Spanner spanner({.pending_rule = PendingRule::kColumn});
-  Client a = spanner.NewClient();
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job_1", "a"));
+  spanner.Use({.pending_rule = PendingRule::kColumn});
+  Attempt attempt = a.Runs(InsertLock("job_1", "a"));
   EXPECT_EQ(attempt.Run(DeleteTakeoverRows("job")).result.row_count, 1);
   attempt.Commit();
   EXPECT_TRUE(spanner.Said<RowChanged>().empty());
   EXPECT_EQ(spanner.database.tables, MakeDatabase(spanner.catalogue).tables);
 }
 
-TEST(DatabaseCommit, TimestampsGrowStrictlyInWholeMicrosecondsNotBelowTheLatestNow) {
+TEST_F(DatabaseCommit, TimestampsGrowStrictlyInWholeMicrosecondsNotBelowTheLatestNow) {
   // The start rule of TrueTime. A token is a commit timestamp, so equal timestamps would give two
   // holders the same token.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   Timestamp last = Timestamp::Min();
   for (int i = 0; i < 50; ++i) {
     Attempt attempt = a.Begin();
@@ -99,28 +86,22 @@ TEST(DatabaseCommit, TimestampsGrowStrictlyInWholeMicrosecondsNotBelowTheLatestN
   }
 }
 
-TEST(DatabaseCommit, TimestampsGrowEvenWhenTrueTimeStepsBack) {
+TEST_F(DatabaseCommit, TimestampsGrowEvenWhenTrueTimeStepsBack) {
   // A wrong clock may break external consistency, but never the order of versions.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   const Timestamp before = a.Commits(InsertLock("job", "a"));
   spanner.Advance(-Seconds(5));
   EXPECT_EQ(a.Commits(Heartbeat("job")), before + Microseconds(1));
 }
 
-TEST(DatabaseCommit, ACommitTakesNoTimestampBelowARowThatWasLoaded) {
+TEST_F(DatabaseCommit, ACommitTakesNoTimestampBelowARowThatWasLoaded) {
   // Rows loaded at the start have commit timestamps, too.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   const Timestamp later = spanner.now + Seconds(60);
   LoadRow(spanner.catalogue, spanner.database, kLocks, {"job", later, later, "z"}, later);
   EXPECT_EQ(a.Commits(Heartbeat("job")), later + Microseconds(1));
 }
 
-TEST(DatabaseCommit, EveryPendingColumnBecomesTheCommitTimestamp) {
+TEST_F(DatabaseCommit, EveryPendingColumnBecomesTheCommitTimestamp) {
   // A client takes its token from the Commit's reply and compares it with the column later.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   const Timestamp commit = a.Commits(InsertLock("job", "a"));
   EXPECT_EQ(a.Read(ReadToken("job")).rows, Rows({{commit, "a"}}));
   EXPECT_EQ(a.Read(ReadHeartbeat("job")).rows, Rows({{commit}}));
@@ -129,66 +110,50 @@ TEST(DatabaseCommit, EveryPendingColumnBecomesTheCommitTimestamp) {
   EXPECT_EQ(a.Read(ReadHeartbeat("job")).rows, Rows({{later}}));
 }
 
-TEST(DatabaseCommit, AnUpdateOfARowInsertedInTheSameTransactionKeepsWhatItDoesNotWrite) {
+TEST_F(DatabaseCommit, AnUpdateOfARowInsertedInTheSameTransactionKeepsWhatItDoesNotWrite) {
   // Writes of one transaction to one row are merged, pending timestamps included.
-  Spanner spanner;
-  Client a = spanner.NewClient();
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertTakeover("job"));
+  Attempt attempt = a.Runs(InsertTakeover("job"));
   EXPECT_EQ(attempt.Run(SetWriter("job", "a")).result.row_count, 1);
   EXPECT_EQ(attempt.Run(Heartbeat("job")).result.row_count, 1);
   const Timestamp commit = attempt.Commit();
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), (Row{"job", commit, Null{}, "a"}));
 }
 
-TEST(DatabaseCommit, AValueWrittenOverAPendingOneStays) {
+TEST_F(DatabaseCommit, AValueWrittenOverAPendingOneStays) {
   // The last write of a column wins; an earlier pending mark must not overwrite it.
-  Spanner spanner({.pending_rule = PendingRule::kColumn});
-  Client a = spanner.NewClient();
+  spanner.Use({.pending_rule = PendingRule::kColumn});
   const Timestamp token = At("2025-01-01T00:00:00.123456789Z");
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job", "a"));
+  Attempt attempt = a.Runs(InsertLock("job", "a"));
   attempt.Run(SetToken("job", token));
   const Timestamp commit = attempt.Commit();
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), (Row{"job", commit, token, "a"}));
 }
 
-TEST(DatabaseCommit, TwoWritersOfOneRowKeepEachOthersColumns) {
+TEST_F(DatabaseCommit, TwoWritersOfOneRowKeepEachOthersColumns) {
   // An old leader's heartbeat begins before a takeover and commits after it. It writes one column,
   // so it must not restore the old token and writer.
-  Spanner spanner;
-  Client a = spanner.NewClient();
-  Client b = spanner.NewClient();
   const Timestamp old_token = a.Commits(InsertLock("job", "a"));
-  Attempt heartbeat = a.Begin();
-  heartbeat.Run(Heartbeat("job"));
+  Attempt heartbeat = a.Runs(Heartbeat("job"));
   const Timestamp token = old_token + Microseconds(1);
-  Attempt takeover = b.Begin();
-  takeover.Run(UpdateToken("job", token, "b"));
+  Attempt takeover = b.Runs(UpdateToken("job", token, "b"));
   takeover.Commit();
   const Timestamp beat = heartbeat.Commit();
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), (Row{"job", beat, token, "b"}));
   EXPECT_EQ(spanner.Said<RowChanged>().back().after, (Row{"job", beat, token, "b"}));
 }
 
-TEST(DatabaseCommit, ATransactionReadsTheNewestOfWhatItDidNotWriteItself) {
+TEST_F(DatabaseCommit, ATransactionReadsTheNewestOfWhatItDidNotWriteItself) {
   // It locks a column when it reads it, so it has to see what was committed before that.
-  Spanner spanner;
-  Client a = spanner.NewClient();
-  Client b = spanner.NewClient();
   const Timestamp first = a.Commits(InsertLock("job", "a"));
-  Attempt attempt = a.Begin();
-  attempt.Run(SetWriter("job", "c"));
+  Attempt attempt = a.Runs(SetWriter("job", "c"));
   b.Commits(SetToken("job", first + Microseconds(1)));
   EXPECT_EQ(attempt.Run(ReadToken("job")).result.rows, Rows({{first + Microseconds(1), "c"}}));
   attempt.Commit();
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), (Row{"job", first, first + Microseconds(1), "c"}));
 }
 
-TEST(DatabaseCommit, ATransactionWithoutWritesCommits) {
+TEST_F(DatabaseCommit, ATransactionWithoutWritesCommits) {
   // Spindle's zero-row UPDATE of a missing row is reported as success with a fresh timestamp.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
   const Response update = attempt.Run(Heartbeat("missing"));
   EXPECT_EQ(update.status, Status{});
@@ -201,12 +166,9 @@ TEST(DatabaseCommit, ATransactionWithoutWritesCommits) {
 
 // --- repeated Commit and Rollback ----------------------------------------------------------------
 
-TEST(DatabaseCommit, ARepeatedCommitGivesTheSameTimestamp) {
+TEST_F(DatabaseCommit, ARepeatedCommitGivesTheSameTimestamp) {
   // The only way to learn the outcome of a Commit whose reply was lost.
-  Spanner spanner;
-  Client a = spanner.NewClient();
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job", "a"));
+  Attempt attempt = a.Runs(InsertLock("job", "a"));
   const Timestamp commit = attempt.Commit();
   const Database after = spanner.database;
   spanner.Advance(Seconds(30));
@@ -216,12 +178,9 @@ TEST(DatabaseCommit, ARepeatedCommitGivesTheSameTimestamp) {
   EXPECT_EQ(spanner.database, after);
 }
 
-TEST(DatabaseCommit, ACommitResentWhileCommittingAnswersEachCopyOnce) {
+TEST_F(DatabaseCommit, ACommitResentWhileCommittingAnswersEachCopyOnce) {
   // The client gave up on the first copy: an answer to it must not count as one to the second.
-  Spanner spanner;
-  Client a = spanner.NewClient();
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job", "a"));
+  Attempt attempt = a.Runs(InsertLock("job", "a"));
   const CallName first = attempt.SendCommit();
   const CallName second = attempt.SendCommit();
   EXPECT_EQ(spanner.AnswerTo(first).status.code, Code::kUnavailable);
@@ -232,12 +191,9 @@ TEST(DatabaseCommit, ACommitResentWhileCommittingAnswersEachCopyOnce) {
   spanner.ExpectEveryCallAnsweredOnce();
 }
 
-TEST(DatabaseCommit, ACommitAfterARollbackFails) {
+TEST_F(DatabaseCommit, ACommitAfterARollbackFails) {
   // It has to be an error; OK would report a write that was discarded.
-  Spanner spanner;
-  Client a = spanner.NewClient();
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job", "a"));
+  Attempt attempt = a.Runs(InsertLock("job", "a"));
   attempt.Rollback();
   EXPECT_EQ(attempt.TryCommit().status,
             Error(Code::kFailedPrecondition,
@@ -245,12 +201,9 @@ TEST(DatabaseCommit, ACommitAfterARollbackFails) {
   EXPECT_EQ(attempt.Rollback().status, Status{});
 }
 
-TEST(DatabaseCommit, ARollbackAfterACommitFails) {
+TEST_F(DatabaseCommit, ARollbackAfterACommitFails) {
   // Neither a finished commit nor one that waits for its timestamp to pass can be taken back.
-  Spanner spanner;
-  Client a = spanner.NewClient();
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job", "a"));
+  Attempt attempt = a.Runs(InsertLock("job", "a"));
   const CallName commit = attempt.SendCommit();
   const Status refused = Error(Code::kFailedPrecondition,
                                "Cannot rollback a transaction after it has been committed.");
@@ -261,21 +214,16 @@ TEST(DatabaseCommit, ARollbackAfterACommitFails) {
   EXPECT_TRUE(spanner.NewestRow(kLocks, {"job"}));
 }
 
-TEST(DatabaseCommit, AStatementAfterACommitFails) {
+TEST_F(DatabaseCommit, AStatementAfterACommitFails) {
   // A client that continues a finished transaction has a bug and has to get an error.
-  Spanner spanner;
-  Client a = spanner.NewClient();
-  Attempt attempt = a.Begin();
-  attempt.Run(InsertLock("job", "a"));
+  Attempt attempt = a.Runs(InsertLock("job", "a"));
   attempt.Commit();
   EXPECT_EQ(attempt.Run(Heartbeat("job")).status.code, Code::kFailedPrecondition);
   EXPECT_EQ(attempt.Run(ReadToken("job")).status.code, Code::kFailedPrecondition);
 }
 
-TEST(DatabaseCommit, AnUnknownTransactionIsNotFoundExceptForARollback) {
+TEST_F(DatabaseCommit, AnUnknownTransactionIsNotFoundExceptForARollback) {
   // Rollback promises OK for an unknown transaction; clients send it without knowing.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
   attempt.id = "never begun";
   EXPECT_EQ(attempt.TryCommit().status.code, Code::kNotFound);
@@ -283,11 +231,9 @@ TEST(DatabaseCommit, AnUnknownTransactionIsNotFoundExceptForARollback) {
   EXPECT_EQ(attempt.Rollback().status, Status{});
 }
 
-TEST(DatabaseCommit, AnOutcomeIsRememberedUntilTheSamePlaceBeginsAgain) {
+TEST_F(DatabaseCommit, AnOutcomeIsRememberedUntilTheSamePlaceBeginsAgain) {
   // A place runs one transaction at a time, so its next begin shows that the client has received
   // the last outcome. The outcomes of other places stay.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   Attempt first = a.Begin();
   const Timestamp commit = first.Commit();
   a.UseRequest(1);
@@ -298,10 +244,9 @@ TEST(DatabaseCommit, AnOutcomeIsRememberedUntilTheSamePlaceBeginsAgain) {
   EXPECT_EQ(first.TryCommit().status.code, Code::kNotFound);
 }
 
-TEST(DatabaseCommit, NothingOfATransactionIsKeptForEver) {
+TEST_F(DatabaseCommit, NothingOfATransactionIsKeptForEver) {
   // Memory must not grow with simulated time, neither by outcomes nor by transactions whose client
   // is gone.
-  Spanner spanner;
   for (int i = 0; i < 20; ++i) {
     Client passing = spanner.NewClient();
     passing.Begin().Commit();
@@ -315,10 +260,8 @@ TEST(DatabaseCommit, NothingOfATransactionIsKeptForEver) {
   EXPECT_EQ(database.transactions.size() + database.finished.size(), 1U);
 }
 
-TEST(DatabaseCommit, AFinishedTransactionKeepsItsAnswersAndNoLocks) {
+TEST_F(DatabaseCommit, AFinishedTransactionKeepsItsAnswersAndNoLocks) {
   // Later calls need only its id, age, outcome and answers.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   Attempt attempt = a.Begin();
   const Response inserted = attempt.Run(InsertLock("job", "a"), 1);
   attempt.Commit();
@@ -332,8 +275,7 @@ TEST(DatabaseCommit, AFinishedTransactionKeepsItsAnswersAndNoLocks) {
   EXPECT_EQ(attempt.Run(InsertLock("job", "a"), 2).status.code, Code::kFailedPrecondition);
 }
 
-TEST(DatabaseCommit, AnAbortedTransactionForgetsItsAnswers) {
-  Spanner spanner;
+TEST_F(DatabaseCommit, AnAbortedTransactionForgetsItsAnswers) {
   TwoReaders readers(spanner);
   readers.younger.Run(SetWriter("job", "y"), 7);
   readers.older.Run(SetWriter("job", "o"));

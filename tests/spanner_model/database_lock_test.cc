@@ -6,11 +6,12 @@
 namespace whorl::model::database_lock_test {
 namespace {
 
+using DatabaseLock = DatabaseTest;
+
 // --- what conflicts ------------------------------------------------------------------------------
 
-TEST(DatabaseLock, TwoReadersOfOneCellDoNotWait) {
+TEST_F(DatabaseLock, TwoReadersOfOneCellDoNotWait) {
   // Shared locks.
-  Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Commit();
   two.older.Commit();
@@ -18,83 +19,65 @@ TEST(DatabaseLock, TwoReadersOfOneCellDoNotWait) {
   EXPECT_TRUE(spanner.Said<Aborted>().empty());
 }
 
-TEST(DatabaseLock, AWriterOfAnotherColumnIsNotInAReadersWay) {
+TEST_F(DatabaseLock, AWriterOfAnotherColumnIsNotInAReadersWay) {
   // Spanner locks cells: spindle's heartbeat does not block a reader of the token.
-  Spanner spanner;
   LoadLock(spanner, "job");
-  Attempt reader = spanner.NewClient().Begin();
-  reader.Run(ReadWriter("job"));
-  spanner.NewClient().Commits(Heartbeat("job"));
+  Attempt reader = spanner.Runs(ReadWriter("job"));
+  a.Commits(Heartbeat("job"));
   EXPECT_EQ(reader.Run(ReadWriter("job")).status, Status{});
   reader.Commit();
   EXPECT_TRUE(spanner.Said<Aborted>().empty());
 }
 
-TEST(DatabaseLock, AWriterOfAnotherRowIsNotInAReadersWay) {
+TEST_F(DatabaseLock, AWriterOfAnotherRowIsNotInAReadersWay) {
   // Locks of different names share a table, and must not slow each other down.
-  Spanner spanner;
   LoadLock(spanner, "job");
   LoadLock(spanner, "other");
-  Attempt reader = spanner.NewClient().Begin();
-  reader.Run(ReadWriter("job"));
-  spanner.NewClient().Commits(SetWriter("other", "b"));
+  Attempt reader = spanner.Runs(ReadWriter("job"));
+  a.Commits(SetWriter("other", "b"));
   reader.Commit();
   EXPECT_TRUE(spanner.Said<Aborted>().empty());
 }
 
-TEST(DatabaseLock, ASingleUseReadNeitherWaitsNorIsInTheWay) {
+TEST_F(DatabaseLock, ASingleUseReadNeitherWaitsNorIsInTheWay) {
   // HasLock must be answered while others hold locks.
-  Spanner spanner;
   TwoReaders two(spanner);
   two.older.Run(SetWriter("job", "a"));
   const CallName commit = two.older.SendCommit();
-  EXPECT_EQ(spanner.NewClient().Read(ReadWriter("job")).rows, Rows({{"nobody"}}));
+  EXPECT_EQ(a.Read(ReadWriter("job")).rows, Rows({{"nobody"}}));
   spanner.Settle(two.older.id);
   EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
 }
 
-TEST(DatabaseLock, AReaderWaitsForACommitThatIsNotYetVisible) {
+TEST_F(DatabaseLock, AReaderWaitsForACommitThatIsNotYetVisible) {
   // Reading the old value would order the reader before a commit that has its timestamp already.
-  Spanner spanner;
   LoadLock(spanner, "job");
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(SetWriter("job", "a"));
-  writer.SendCommit();
+  Attempt writer = spanner.SendsCommitOf(SetWriter("job", "a"));
   Attempt reader = spanner.NewClient().Begin();
-  const CallName read = reader.Send(ReadWriter("job"));
-  EXPECT_TRUE(spanner.Waits(read));
+  const CallName read = reader.WaitsToRun(ReadWriter("job"));
   spanner.Settle(writer.id);
   EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"a"}}));
 }
 
-TEST(DatabaseLock, AnInsertIsInTheWayOfAReadOfItsRange) {
+TEST_F(DatabaseLock, AnInsertIsInTheWayOfAReadOfItsRange) {
   // The phantom: a row that appears in a range that was found empty.
-  Spanner spanner;
-  Attempt reader = spanner.NewClient().Begin();
-  reader.Run(DeleteTakeoverRows("job"));
-  spanner.Advance(Milliseconds(1));
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(InsertTakeover("job_1"));
-  const CallName commit = writer.SendCommit();
-  EXPECT_TRUE(spanner.Waits(commit));
-  Attempt elsewhere = spanner.NewClient().Begin();
-  elsewhere.Run(InsertTakeover("jobs"));
-  elsewhere.Commit();
+  Attempt reader = spanner.Runs(DeleteTakeoverRows("job"));
+  Attempt writer = spanner.RunsLater(InsertTakeover("job_1"));
+  writer.WaitsToCommit();
+  a.Commits(InsertTakeover("jobs"));
   reader.Rollback();
   EXPECT_TRUE(spanner.IsCommitting(writer.id));
 }
 
-TEST(DatabaseLock, TwoCommitsOfOneRowFollowEachOther) {
+TEST_F(DatabaseLock, TwoCommitsOfOneRowFollowEachOther) {
   // Their versions have to be in the order of their timestamps.
-  Spanner spanner;
   LoadLock(spanner, "job");
   Attempt first = spanner.NewClient().Begin();
   Attempt second = spanner.NewClient().Begin();
   first.Run(SetWriter("job", "a"));
   second.Run(SetWriter("job", "b"));
   first.SendCommit();
-  const CallName waiting = second.SendCommit();
-  EXPECT_TRUE(spanner.Waits(waiting));
+  const CallName waiting = second.WaitsToCommit();
   spanner.Settle(first.id);
   EXPECT_TRUE(spanner.IsCommitting(second.id));
   spanner.Settle(second.id);
@@ -104,10 +87,9 @@ TEST(DatabaseLock, TwoCommitsOfOneRowFollowEachOther) {
 
 // --- wound-wait ----------------------------------------------------------------------------------
 
-TEST(DatabaseLock, AnOlderCommitWoundsAYoungerReader) {
+TEST_F(DatabaseLock, AnOlderCommitWoundsAYoungerReader) {
   // Whatever the wounded transaction does next must return ABORTED, except that Rollback is always
   // OK.
-  Spanner spanner;
   TwoReaders two(spanner);
   two.older.Run(SetWriter("job", "a"));
   two.older.Commit();
@@ -118,13 +100,11 @@ TEST(DatabaseLock, AnOlderCommitWoundsAYoungerReader) {
   EXPECT_EQ(two.younger.TryCommit().status.code, Code::kAborted);
 }
 
-TEST(DatabaseLock, AYoungerCommitWaitsForAnOlderReader) {
+TEST_F(DatabaseLock, AYoungerCommitWaitsForAnOlderReader) {
   // The other half of wound-wait: no transaction is aborted, and the wait ends with the reader.
-  Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
-  const CallName waiting = two.younger.SendCommit();
-  EXPECT_TRUE(spanner.Waits(waiting));
+  const CallName waiting = two.younger.WaitsToCommit();
   EXPECT_EQ(two.older.Run(ReadWriter("job")).result.rows, Rows({{"nobody"}}));
   two.older.Commit();
   EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
@@ -132,9 +112,8 @@ TEST(DatabaseLock, AYoungerCommitWaitsForAnOlderReader) {
   EXPECT_EQ(spanner.AnswerTo(waiting).status, Status{});
 }
 
-TEST(DatabaseLock, AHolderThatIsWoundedWhileItWaitsIsAnsweredAtOnce) {
+TEST_F(DatabaseLock, AHolderThatIsWoundedWhileItWaitsIsAnsweredAtOnce) {
   // Nothing else would wake it.
-  Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
   const CallName waiting = two.younger.SendCommit();
@@ -147,20 +126,15 @@ TEST(DatabaseLock, AHolderThatIsWoundedWhileItWaitsIsAnsweredAtOnce) {
   spanner.ExpectEveryCallAnsweredOnce();
 }
 
-TEST(DatabaseLock, ACommittingTransactionIsNeverWounded) {
+TEST_F(DatabaseLock, ACommittingTransactionIsNeverWounded) {
   // It has its timestamp, which cannot be taken back.
-  Spanner spanner;
   LoadLock(spanner, "job");
-  Attempt older = spanner.NewClient().Begin();
-  older.Run(Heartbeat("other"));
-  spanner.Advance(Milliseconds(1));
-  Attempt younger = spanner.NewClient().Begin();
-  younger.Run(ReadWriter("job"));
+  Attempt older = spanner.Runs(Heartbeat("other"));
+  Attempt younger = spanner.RunsLater(ReadWriter("job"));
   younger.Run(SetWriter("job", "b"));
   const CallName commit = younger.SendCommit();
   older.Run(SetWriter("job", "a"));
-  const CallName waiting = older.SendCommit();
-  EXPECT_TRUE(spanner.Waits(waiting));
+  older.WaitsToCommit();
   spanner.Advance(Seconds(60));
   spanner.LookAgain();
   EXPECT_TRUE(spanner.Said<Aborted>().empty());
@@ -169,12 +143,10 @@ TEST(DatabaseLock, ACommittingTransactionIsNeverWounded) {
   EXPECT_TRUE(spanner.IsCommitting(older.id));
 }
 
-TEST(DatabaseLock, OfTwoInsertsOfOneKeyExactlyOneCommits) {
+TEST_F(DatabaseLock, OfTwoInsertsOfOneKeyExactlyOneCommits) {
   // The race of spindle's first insert: the loser is ABORTED, and finds the row when it retries.
   for (const bool older_commits_first : {true, false}) {
-    Spanner spanner;
-    Client a = spanner.NewClient();
-    Client b = spanner.NewClient();
+    spanner = Spanner();
     auto [older, first] = a.BeginWith(InsertLock("job", "a"));
     spanner.Advance(Milliseconds(1));
     auto [younger, second] = b.BeginWith(InsertLock("job", "b"));
@@ -197,36 +169,30 @@ TEST(DatabaseLock, OfTwoInsertsOfOneKeyExactlyOneCommits) {
 
 // --- age -----------------------------------------------------------------------------------------
 
-TEST(DatabaseLock, AgeCountsFromTheFirstStatementNotFromTheBegin) {
+TEST_F(DatabaseLock, AgeCountsFromTheFirstStatementNotFromTheBegin) {
   // By Spanner's documentation, BeginTransaction alone gives a transaction no age.
-  Spanner spanner;
   LoadLock(spanner, "job");
   Attempt begun_first = spanner.NewClient().Begin();
   spanner.Advance(Seconds(1));
-  Attempt read_first = spanner.NewClient().Begin();
-  read_first.Run(ReadWriter("job"));
+  Attempt read_first = spanner.Runs(ReadWriter("job"));
   spanner.Advance(Seconds(1));
   begun_first.Run(ReadWriter("job"));
   begun_first.Run(SetWriter("job", "a"));
-  EXPECT_TRUE(spanner.Waits(begun_first.SendCommit()));
+  begun_first.WaitsToCommit();
 }
 
-TEST(DatabaseLock, ARetryInheritsTheAgeOfTheAbortedAttempt) {
+TEST_F(DatabaseLock, ARetryInheritsTheAgeOfTheAbortedAttempt) {
   // Otherwise newcomers could wound a transaction for ever.
   for (const bool inherits : {true, false}) {
-    Spanner spanner;
+    spanner = Spanner();
     Client loser = spanner.NewClient();
     LoadLock(spanner, "job");
-    Attempt older = spanner.NewClient().Begin();
-    older.Run(ReadWriter("job"));
+    Attempt older = spanner.Runs(ReadWriter("job"));
     spanner.Advance(Milliseconds(1));
-    Attempt wounded = loser.Begin();
-    wounded.Run(ReadWriter("job"));
+    Attempt wounded = loser.Runs(ReadWriter("job"));
     older.Run(SetWriter("job", "a"));
     older.Commit();
-    spanner.Advance(Milliseconds(1));
-    Attempt newcomer = spanner.NewClient().Begin();
-    newcomer.Run(ReadWriter("job"));
+    Attempt newcomer = spanner.RunsLater(ReadWriter("job"));
     spanner.Advance(Milliseconds(1));
     Attempt retry = loser.Begin(inherits ? wounded.id : "");
     retry.Run(ReadWriter("job"));
@@ -237,10 +203,8 @@ TEST(DatabaseLock, ARetryInheritsTheAgeOfTheAbortedAttempt) {
   }
 }
 
-TEST(DatabaseLock, AgeIsInheritedThroughSeveralAttempts) {
+TEST_F(DatabaseLock, AgeIsInheritedThroughSeveralAttempts) {
   // Also if one of them never ran a statement, or if the reply to a begin was lost.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   LoadLock(spanner, "job");
   auto [first, read] = a.BeginWith(ReadWriter("job"));
   const Age age = *spanner.Find(first.id)->age;
@@ -255,10 +219,8 @@ TEST(DatabaseLock, AgeIsInheritedThroughSeveralAttempts) {
   EXPECT_EQ(spanner.Find(fourth.id)->age->since, age.since);
 }
 
-TEST(DatabaseLock, AFailedInlinedBeginDoesNotLoseTheAge) {
+TEST_F(DatabaseLock, AFailedInlinedBeginDoesNotLoseTheAge) {
   // Clients begin again explicitly after it, with the same previous attempt.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   LoadLock(spanner, "job");
   auto [first, read] = a.BeginWith(ReadWriter("job"));
   const Age age = *spanner.Find(first.id)->age;
@@ -271,11 +233,9 @@ TEST(DatabaseLock, AFailedInlinedBeginDoesNotLoseTheAge) {
   EXPECT_EQ(spanner.Find(retry.id)->age->since, age.since);
 }
 
-TEST(DatabaseLock, TwoHeirsOfOneAttemptDoNotWaitForEachOther) {
+TEST_F(DatabaseLock, TwoHeirsOfOneAttemptDoNotWaitForEachOther) {
   // The reply to a begin was lost and the begin was sent again. If both were equally old, each
   // would wait for the other for ever.
-  Spanner spanner;
-  Client a = spanner.NewClient();
   LoadLock(spanner, "job");
   auto [parent, read] = a.BeginWith(ReadWriter("job"));
   parent.Rollback();

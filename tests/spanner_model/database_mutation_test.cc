@@ -10,6 +10,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+using DatabaseMutation = DatabaseCallsTest;
+using DatabaseRead = DatabaseCallsTest;
+using DatabaseBatch = DatabaseCallsTest;
+
 Mutation InsertOf(std::string_view name) { return WriteLock(MutationKind::kInsert, name, "a"); }
 
 Read ReadLocks(KeySet keys, std::vector<std::string> columns = {"name"}) {
@@ -26,32 +30,23 @@ std::vector<std::string> NamesOf(const Response& response) {
   return names;
 }
 
-TEST(DatabaseMutation, InsertWritesTheCommitTimestamp) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseMutation, InsertWritesTheCommitTimestamp) {
   const Timestamp commit = calls.Writes({InsertOf("job")}).commit_timestamp;
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), Row({"job", commit, commit, "a"}));
 }
 
-TEST(DatabaseMutation, WhatTheRowsRefuseIsSaidByCommitAndAgain) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseMutation, WhatTheRowsRefuseIsSaidByCommitAndAgain) {
   calls.Writes({InsertOf("job")});
   const TransactionId id = calls.Begin("");
   const Commit commit{.transaction = id, .mutations = {InsertOf("job")}};
   const Status refused = calls.Ask(commit).status;
   EXPECT_EQ(refused.code, Code::kAlreadyExists);
   EXPECT_EQ(calls.Ask(commit).status, refused);
-  EXPECT_EQ(calls
-                .Ask(Commit{.transaction = SingleUseWrite{},
-                            .mutations = {WriteLock(MutationKind::kUpdate, "gone", "b")}})
-                .status.code,
+  EXPECT_EQ(calls.WhyRefused({WriteLock(MutationKind::kUpdate, "gone", "b")}).code,
             Code::kNotFound);
 }
 
-TEST(DatabaseMutation, UpdateAndInsertOrUpdateLeaveOtherColumnsAlone) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseMutation, UpdateAndInsertOrUpdateLeaveOtherColumnsAlone) {
   const Timestamp first = calls.Writes({InsertOf("job")}).commit_timestamp;
   const auto set_writer = [](MutationKind kind, Value writer) {
     return Mutation{.kind = kind,
@@ -67,21 +62,13 @@ TEST(DatabaseMutation, UpdateAndInsertOrUpdateLeaveOtherColumnsAlone) {
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"}), Row({"job", Null{}, Null{}, "c"}));
 }
 
-TEST(DatabaseMutation, MutationsOfOneCommitSeeEachOther) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseMutation, MutationsOfOneCommitSeeEachOther) {
   EXPECT_EQ(calls.Writes({InsertOf("job"), DeleteLocks({{"job"}}), InsertOf("job")}).status,
             Status{});
-  EXPECT_EQ(calls
-                .Ask(Commit{.transaction = SingleUseWrite{},
-                            .mutations = {InsertOf("new"), InsertOf("new")}})
-                .status.code,
-            Code::kAlreadyExists);
+  EXPECT_EQ(calls.WhyRefused({InsertOf("new"), InsertOf("new")}).code, Code::kAlreadyExists);
 }
 
-TEST(DatabaseMutation, DeletesByKeyBySpanAndAll) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseMutation, DeletesByKeyBySpanAndAll) {
   for (const char* name : {"a", "b", "c", "d", "e"}) calls.Writes({InsertOf(name)});
   calls.Writes({DeleteLocks({{"a"}, {"never there"}})});
   EXPECT_THAT(NamesOf(calls.Ask(ReadLocks({.all = true}))), ElementsAre("b", "c", "d", "e"));
@@ -94,13 +81,8 @@ TEST(DatabaseMutation, DeletesByKeyBySpanAndAll) {
   EXPECT_THAT(NamesOf(calls.Ask(ReadLocks({.all = true}))), IsEmpty());
 }
 
-TEST(DatabaseMutation, WhatIsWrongWithOneIsSaid) {
-  Spanner spanner;
-  Calls calls(spanner);
-  const auto code = [&](Mutation mutation) {
-    return calls.Ask(Commit{.transaction = SingleUseWrite{}, .mutations = {std::move(mutation)}})
-        .status.code;
-  };
+TEST_F(DatabaseMutation, WhatIsWrongWithOneIsSaid) {
+  const auto code = [&](Mutation mutation) { return calls.WhyRefused({std::move(mutation)}).code; };
   Mutation mutation = InsertOf("job");
   mutation.table = "nosuch";
   EXPECT_EQ(code(mutation), Code::kNotFound);
@@ -120,9 +102,7 @@ TEST(DatabaseMutation, WhatIsWrongWithOneIsSaid) {
 }
 
 // Two blind inserts: the second waits until the first is visible before it checks the row.
-TEST(DatabaseMutation, AnInsertThatMeetsACommittingOneWaitsAndIsRefused) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseMutation, AnInsertThatMeetsACommittingOneWaitsAndIsRefused) {
   const Commit insert{.transaction = SingleUseWrite{}, .mutations = {InsertOf("job")}};
   const CallName first = calls.Send(insert);
   const CallName second = calls.Send(insert);
@@ -132,9 +112,7 @@ TEST(DatabaseMutation, AnInsertThatMeetsACommittingOneWaitsAndIsRefused) {
   EXPECT_EQ(spanner.AnswerTo(second).status.code, Code::kAlreadyExists);
 }
 
-TEST(DatabaseMutation, StatementsComeFirst) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseMutation, StatementsComeFirst) {
   const TransactionId id = calls.Begin("");
   calls.Run("", id, InsertLock("job", "a"));
   calls.Commits(Commit{.transaction = id,
@@ -142,11 +120,7 @@ TEST(DatabaseMutation, StatementsComeFirst) {
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(3), Value("from a mutation"));
 }
 
-// --- reads by key --------------------------------------------------------------------------------
-
-TEST(DatabaseRead, GivesRowsInTheOrderOfKeysEachOnce) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseRead, GivesRowsInTheOrderOfKeysEachOnce) {
   for (const char* name : {"a", "b", "c", "d"}) calls.Writes({InsertOf(name)});
   KeySet keys{.keys = {{"c"}, {"a"}, {"c"}, {"nosuch"}}};
   keys.spans = {{.start = {"b"}, .end = {"d"}}};
@@ -156,25 +130,19 @@ TEST(DatabaseRead, GivesRowsInTheOrderOfKeysEachOnce) {
   EXPECT_THAT(NamesOf(calls.Ask(limited)), ElementsAre("a", "b"));
 }
 
-TEST(DatabaseRead, SeesItsTransactionsWritesAndLocksWhatItReads) {
-  Spanner spanner;
+TEST_F(DatabaseRead, SeesItsTransactionsWritesAndLocksWhatItReads) {
   LoadLock(spanner, "job");
-  Calls calls(spanner);
   const TransactionId id = calls.Begin("");
   calls.Run("", id, SetWriter("job", "mine"));
   Read read = ReadLocks({.keys = {{"job"}}}, {"name", "writer"});
   read.transaction = id;
   EXPECT_EQ(calls.Ask(read).result.rows, Rows({{"job", "mine"}}));
-  spanner.Advance(Milliseconds(1));
-  Attempt younger = spanner.NewClient().Begin();
-  younger.Run(SetWriter("job", "b"));
-  EXPECT_TRUE(spanner.Waits(younger.SendCommit()));
+  Attempt younger = spanner.RunsLater(SetWriter("job", "b"));
+  younger.WaitsToCommit();
 }
 
-TEST(DatabaseRead, APendingColumnCannotBeRead) {
-  Spanner spanner;
+TEST_F(DatabaseRead, APendingColumnCannotBeRead) {
   LoadLock(spanner, "job");
-  Calls calls(spanner);
   const TransactionId id = calls.Begin("");
   calls.Run("", id, Heartbeat("job"));
   Read read = ReadLocks({.keys = {{"job"}}}, {"heartbeat"});
@@ -182,9 +150,7 @@ TEST(DatabaseRead, APendingColumnCannotBeRead) {
   EXPECT_EQ(calls.Ask(read).status.code, Code::kInvalidArgument);
 }
 
-TEST(DatabaseRead, UnknownNamesAreNotFound) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseRead, UnknownNamesAreNotFound) {
   Read read = ReadLocks({.all = true});
   read.table = "nosuch";
   EXPECT_EQ(calls.Ask(read).status.code, Code::kNotFound);
@@ -192,11 +158,7 @@ TEST(DatabaseRead, UnknownNamesAreNotFound) {
   EXPECT_EQ(calls.Ask(ReadLocks({.keys = {{"a", "b"}}})).status.code, Code::kFailedPrecondition);
 }
 
-// --- batches -------------------------------------------------------------------------------------
-
-TEST(DatabaseBatch, RunsUpToTheFirstThatFails) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseBatch, RunsUpToTheFirstThatFails) {
   const Response response =
       calls.Ask(ExecuteBatchDml{.transaction = BeginReadWrite{},
                                 .statements = {InsertLock("a", "x"), InsertLock("b", "x"),
@@ -208,13 +170,9 @@ TEST(DatabaseBatch, RunsUpToTheFirstThatFails) {
   EXPECT_FALSE(response.transaction.empty());
 }
 
-TEST(DatabaseBatch, ABatchThatWaitsRunsOnceWhenItGoesOn) {
-  Spanner spanner;
+TEST_F(DatabaseBatch, ABatchThatWaitsRunsOnceWhenItGoesOn) {
   LoadLock(spanner, "job");
-  Calls calls(spanner);
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(DeleteLock("job"));
-  writer.SendCommit();
+  Attempt writer = spanner.SendsCommitOf(DeleteLock("job"));
   const TransactionId id = calls.Begin("");
   const CallName batch =
       calls.Send(ExecuteBatchDml{.transaction = id,
@@ -231,13 +189,10 @@ TEST(DatabaseBatch, ABatchThatWaitsRunsOnceWhenItGoesOn) {
   EXPECT_TRUE(spanner.NewestRow(kLocks, {"new"}));
 }
 
-TEST(DatabaseMutation, NewReaderWaitsForAnOlderCommitOfMutationsThatWaits) {
+TEST_F(DatabaseMutation, NewReaderWaitsForAnOlderCommitOfMutationsThatWaits) {
   // As for a Commit of statements: new readers could keep it waiting for ever.
-  Spanner spanner;
   LoadLock(spanner, "job");
-  Calls calls(spanner);
-  Attempt holder = spanner.NewClient().Begin();
-  holder.Run(ReadWriter("job"));
+  Attempt holder = spanner.Runs(ReadWriter("job"));
   spanner.Advance(Milliseconds(1));
   const CallName commit =
       calls.Send(Commit{.transaction = SingleUseWrite{},
@@ -245,8 +200,7 @@ TEST(DatabaseMutation, NewReaderWaitsForAnOlderCommitOfMutationsThatWaits) {
   EXPECT_TRUE(spanner.Waits(commit));
   spanner.Advance(Milliseconds(1));
   Attempt reader = spanner.NewClient().Begin();
-  const CallName read = reader.Send(ReadWriter("job"));
-  EXPECT_TRUE(spanner.Waits(read));
+  const CallName read = reader.WaitsToRun(ReadWriter("job"));
   holder.Rollback();
   calls.Settle();
   EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});

@@ -10,6 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
+using DatabaseRefusal = DatabaseCallsTest;
+
 Statement SqlText(std::string_view text) {
   return {.sql = Sql::Intern(text, std::vector<Parameter>{}), .parameters = {}};
 }
@@ -27,9 +29,7 @@ Options TheEmulatorsRule() {
 }
 
 // Clients send no Rollback after a failed Commit, so its locks would stay until it is idle.
-TEST(DatabaseRefusal, ACommitThatFailsLetsGoOfItsLocks) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseRefusal, ACommitThatFailsLetsGoOfItsLocks) {
   LoadLock(spanner, "job");
   const TransactionId id = calls.Begin("");
   calls.Run("", id, SetWriter("job", "a"));
@@ -42,9 +42,7 @@ TEST(DatabaseRefusal, ACommitThatFailsLetsGoOfItsLocks) {
   EXPECT_EQ(std::get<std::string>(spanner.NewestRow(kLocks, {"job"})->at(3)), "c");
 }
 
-TEST(DatabaseRefusal, ASingleUseCommitThatFailsIsForgotten) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseRefusal, ASingleUseCommitThatFailsIsForgotten) {
   LoadLock(spanner, "job");
   const Response refused =
       calls.Ask(Commit{.transaction = SingleUseWrite{},
@@ -55,9 +53,7 @@ TEST(DatabaseRefusal, ASingleUseCommitThatFailsIsForgotten) {
 }
 
 // A client may send a wrong query and then its DML under the same number.
-TEST(DatabaseRefusal, AWrongQueryTakesNoSequenceNumberAndWrongDmlDoes) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseRefusal, AWrongQueryTakesNoSequenceNumberAndWrongDmlDoes) {
   LoadLock(spanner, "job");
   const TransactionId id = calls.Begin("");
   EXPECT_EQ(calls.Run("", id, SqlText("SELECT nosuch FROM locktable"), 1).status.code,
@@ -69,9 +65,7 @@ TEST(DatabaseRefusal, AWrongQueryTakesNoSequenceNumberAndWrongDmlDoes) {
 }
 
 // A client that repeats a statement repeats it by the same call.
-TEST(DatabaseRefusal, AStatementDoesNotRepeatABatchOfIt) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseRefusal, AStatementDoesNotRepeatABatchOfIt) {
   LoadLock(spanner, "job");
   const TransactionId id = calls.Begin("");
   const ExecuteBatchDml batch = {
@@ -84,11 +78,10 @@ TEST(DatabaseRefusal, AStatementDoesNotRepeatABatchOfIt) {
 }
 
 // The column no longer becomes the commit timestamp, but the model still treats it as pending.
-TEST(DatabaseRefusal, AColumnThatWasPendingStaysUnreadable) {
-  Spanner spanner(TheColumnRule());
+TEST_F(DatabaseRefusal, AColumnThatWasPendingStaysUnreadable) {
+  spanner.Use(TheColumnRule());
   LoadLock(spanner, "job");
-  Attempt attempt = spanner.NewClient().Begin();
-  attempt.Run(Heartbeat("job"));
+  Attempt attempt = spanner.Runs(Heartbeat("job"));
   attempt.Run(
       SqlText("UPDATE locktable SET heartbeat = TIMESTAMP '2020-01-01T00:00:00Z' "
               "WHERE name = 'job'"));
@@ -98,8 +91,7 @@ TEST(DatabaseRefusal, AColumnThatWasPendingStaysUnreadable) {
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(1), Value(At("2020-01-01T00:00:00Z")));
 }
 
-TEST(DatabaseRefusal, TheRowsOfAnInsertMakeTheSameColumnsPending) {
-  Spanner spanner;
+TEST_F(DatabaseRefusal, TheRowsOfAnInsertMakeTheSameColumnsPending) {
   Attempt attempt = spanner.NewClient().Begin();
   const Response mixed = attempt.Run(
       SqlText("INSERT locktable (name, heartbeat) VALUES ('a', PENDING_COMMIT_TIMESTAMP()), "
@@ -109,8 +101,7 @@ TEST(DatabaseRefusal, TheRowsOfAnInsertMakeTheSameColumnsPending) {
 }
 
 // No key was looked up, so no other transaction has to wait for it.
-TEST(DatabaseRefusal, AnInsertThatCannotBeEvaluatedTakesNoLocks) {
-  Spanner spanner;
+TEST_F(DatabaseRefusal, AnInsertThatCannotBeEvaluatedTakesNoLocks) {
   Attempt attempt = spanner.NewClient().Begin();
   EXPECT_EQ(attempt
                 .Run(SqlText("INSERT locktable (name, writer) VALUES ('a', 'x'), "
@@ -122,30 +113,21 @@ TEST(DatabaseRefusal, AnInsertThatCannotBeEvaluatedTakesNoLocks) {
 
 // --- mutations -----------------------------------------------------------------------------------
 
-Status WhyRefused(Calls& calls, std::vector<Mutation> mutations) {
-  return calls.Ask(Commit{.transaction = SingleUseWrite{}, .mutations = std::move(mutations)})
-      .status;
-}
-
-TEST(DatabaseRefusal, MutationsFailInTheirTurn) {
+TEST_F(DatabaseRefusal, MutationsFailInTheirTurn) {
   // The first is wrong by its row, the second by its value: the first error is reported.
-  Spanner spanner;
-  Calls calls(spanner);
   LoadLock(spanner, "job");
   Mutation future = WriteLock(MutationKind::kInsert, "other", "a");
   future.rows[0][1] = spanner.now + Seconds(3600);
   const Mutation taken = WriteLock(MutationKind::kInsert, "job", "a");
-  EXPECT_EQ(WhyRefused(calls, {taken, future}).code, Code::kAlreadyExists);
-  EXPECT_EQ(WhyRefused(calls, {future, taken}).code, Code::kFailedPrecondition);
+  EXPECT_EQ(calls.WhyRefused({taken, future}).code, Code::kAlreadyExists);
+  EXPECT_EQ(calls.WhyRefused({future, taken}).code, Code::kFailedPrecondition);
 }
 
-TEST(DatabaseRefusal, WhatIsWrongWithoutAnyRowIsSaidFirst) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseRefusal, WhatIsWrongWithoutAnyRowIsSaidFirst) {
   LoadLock(spanner, "job");
   Mutation unknown = WriteLock(MutationKind::kInsert, "other", "a");
   unknown.columns[3] = "nosuch";
-  const Status status = WhyRefused(calls, {WriteLock(MutationKind::kInsert, "job", "a"), unknown});
+  const Status status = calls.WhyRefused({WriteLock(MutationKind::kInsert, "job", "a"), unknown});
   EXPECT_EQ(status.code, Code::kNotFound);
   EXPECT_THAT(status.message, HasSubstr("nosuch"));
 }
@@ -189,8 +171,7 @@ TEST(DatabaseEmulator, AnyCommitTakesTheLock) {
   TwoSessions two;
   two.Holder();
   const TransactionId other = two.calls.Begin(two.others);
-  EXPECT_EQ(two.calls.Ask(Commit{.session = two.others, .transaction = other}).status.code,
-            Code::kAborted);
+  EXPECT_EQ(two.calls.WhyRefused(two.others, other), Code::kAborted);
 }
 
 }  // namespace

@@ -9,9 +9,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DatabaseSession, ACallOnAnUnknownSessionIsNotFoundByItsName) {
-  Spanner spanner;
-  Calls calls(spanner);
+using DatabaseSession = DatabaseCallsTest;
+using DatabasePrecommitToken = DatabaseCallsTest;
+
+TEST_F(DatabaseSession, ACallOnAnUnknownSessionIsNotFoundByItsName) {
   for (const Request& request : std::vector<Request>{
            ExecuteSql{
                .session = "gone", .transaction = SingleUseRead{}, .statement = ReadToken("a")},
@@ -26,9 +27,7 @@ TEST(DatabaseSession, ACallOnAnUnknownSessionIsNotFoundByItsName) {
   }
 }
 
-TEST(DatabaseSession, HasANameOfItsOwnAndIsFoundByIt) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseSession, HasANameOfItsOwnAndIsFoundByIt) {
   const SessionName first = calls.NewSession(false);
   const SessionName second = calls.NewSession(true);
   EXPECT_NE(first, second);
@@ -36,31 +35,23 @@ TEST(DatabaseSession, HasANameOfItsOwnAndIsFoundByIt) {
   EXPECT_TRUE(calls.Ask(GetSession{.session = second}).sessions.at(0).multiplexed);
 }
 
-TEST(DatabaseSession, DeletingOneReleasesItsLocksAndMayBeRepeated) {
-  Spanner spanner;
+TEST_F(DatabaseSession, DeletingOneReleasesItsLocksAndMayBeRepeated) {
   LoadLock(spanner, "job");
-  Calls calls(spanner);
   const SessionName session = calls.NewSession(false);
   const TransactionId id = calls.Begin(session);
   calls.Run(session, id, ReadWriter("job"));
-  spanner.Advance(Milliseconds(1));
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(SetWriter("job", "b"));
-  const CallName commit = writer.SendCommit();
-  ASSERT_TRUE(spanner.Waits(commit));  // the session's transaction is older
+  Attempt writer = spanner.RunsLater(SetWriter("job", "b"));
+  writer.WaitsToCommit();  // the session's transaction is older
   EXPECT_EQ(calls.Ask(DeleteSession{.session = session}).status, Status{});
   EXPECT_EQ(calls.Ask(DeleteSession{.session = session}).status, Status{});
   EXPECT_TRUE(spanner.IsCommitting(writer.id));
   EXPECT_EQ(calls.Run(session, id, ReadWriter("job")).status.code, Code::kNotFound);
 }
 
-TEST(DatabaseSession, ACallThatWaitsIsToldThatItsSessionIsGone) {
-  Spanner spanner;
+TEST_F(DatabaseSession, ACallThatWaitsIsToldThatItsSessionIsGone) {
   LoadLock(spanner, "job");
-  Attempt reader = spanner.NewClient().Begin();
-  reader.Run(ReadWriter("job"));
+  Attempt reader = spanner.Runs(ReadWriter("job"));
   spanner.Advance(Milliseconds(1));
-  Calls calls(spanner);
   const SessionName session = calls.NewSession(false);
   const TransactionId id = calls.Begin(session);
   calls.Run(session, id, SetWriter("job", "b"));
@@ -70,9 +61,7 @@ TEST(DatabaseSession, ACallThatWaitsIsToldThatItsSessionIsGone) {
   EXPECT_EQ(spanner.AnswerTo(commit).status.code, Code::kNotFound);
 }
 
-TEST(DatabaseSession, AnIdleOneExpiresAndUseKeepsItAlive) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseSession, AnIdleOneExpiresAndUseKeepsItAlive) {
   const SessionName idle = calls.NewSession(false);
   const SessionName used = calls.NewSession(false);
   const SessionName multiplexed = calls.NewSession(true);
@@ -86,28 +75,23 @@ TEST(DatabaseSession, AnIdleOneExpiresAndUseKeepsItAlive) {
   EXPECT_EQ(calls.Ask(GetSession{.session = used}).status.code, Code::kNotFound);
 }
 
-TEST(DatabaseSession, ARegularOneHasOneReadWriteTransaction) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseSession, ARegularOneHasOneReadWriteTransaction) {
   const SessionName session = calls.NewSession(false);
   const TransactionId first = calls.Begin(session);
   calls.Run(session, first, InsertLock("job", "a"));
   const TransactionId second = calls.Begin(session);
-  EXPECT_EQ(calls.Ask(Commit{.session = session, .transaction = first}).status.code,
-            Code::kAborted);
+  EXPECT_EQ(calls.WhyRefused(session, first), Code::kAborted);
   calls.Run(session, second, InsertLock("job", "b"));
   EXPECT_EQ(calls.Commits(session, second).status, Status{});
 }
 
-TEST(DatabaseSession, AMultiplexedOneHasMany) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseSession, AMultiplexedOneHasMany) {
   const SessionName session = calls.NewSession(true);
   const TransactionId first = calls.Begin(session);
   const TransactionId second = calls.Begin(session);
-  const Response a = calls.Run(session, first, InsertLock("a", "x"));
-  const Response b = calls.Run(session, second, InsertLock("b", "x"));
-  for (const auto& [id, response] : {std::pair(first, a), std::pair(second, b)}) {
+  const Response one = calls.Run(session, first, InsertLock("a", "x"));
+  const Response other = calls.Run(session, second, InsertLock("b", "x"));
+  for (const auto& [id, response] : {std::pair(first, one), std::pair(second, other)}) {
     EXPECT_EQ(
         calls
             .Commits(Commit{
@@ -117,44 +101,34 @@ TEST(DatabaseSession, AMultiplexedOneHasMany) {
   }
 }
 
-TEST(DatabaseSession, ATransactionOfAnotherSessionIsNotFound) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabaseSession, ATransactionOfAnotherSessionIsNotFound) {
   const SessionName mine = calls.NewSession(false);
   const SessionName other = calls.NewSession(false);
   const TransactionId id = calls.Begin(mine);
   EXPECT_EQ(calls.Run(other, id, ReadToken("job")).status.code, Code::kNotFound);
-  EXPECT_EQ(calls.Ask(Commit{.session = other, .transaction = id}).status.code, Code::kNotFound);
+  EXPECT_EQ(calls.WhyRefused(other, id), Code::kNotFound);
   EXPECT_EQ(calls.Ask(Rollback{.session = other, .transaction = id}).status, Status{});
   EXPECT_EQ(calls.Run(mine, id, ReadToken("job")).status, Status{});
 }
 
 // On a regular session the next transaction after an ABORTED one is its next attempt.
-TEST(DatabaseSession, ARegularOneKeepsTheAgeOfAnAbortedAttempt) {
-  Spanner spanner;
+TEST_F(DatabaseSession, ARegularOneKeepsTheAgeOfAnAbortedAttempt) {
   LoadLock(spanner, "job");
-  Attempt oldest = spanner.NewClient().Begin();
-  oldest.Run(SetWriter("job", "first"));
+  Attempt oldest = spanner.Runs(SetWriter("job", "first"));
   spanner.Advance(Milliseconds(1));
-  Calls calls(spanner);
   const SessionName session = calls.NewSession(false);
   const TransactionId aborted = calls.Begin(session);
   calls.Run(session, aborted, ReadWriter("job"));
   const std::optional<Age> age = spanner.Find(aborted)->age;
   oldest.Commit();  // wounds the younger reader
-  ASSERT_EQ(calls.Ask(Commit{.session = session, .transaction = aborted}).status.code,
-            Code::kAborted);
+  ASSERT_EQ(calls.WhyRefused(session, aborted), Code::kAborted);
   spanner.Advance(Seconds(1));
   const TransactionId next = calls.Begin(session);
   ASSERT_TRUE(spanner.Find(next)->age);
   EXPECT_EQ(spanner.Find(next)->age->since, age->since);
 }
 
-// --- precommit tokens ----------------------------------------------------------------------------
-
-TEST(DatabasePrecommitToken, ComesWithEveryStatementOfAMultiplexedSessionOnly) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabasePrecommitToken, ComesWithEveryStatementOfAMultiplexedSessionOnly) {
   const SessionName multiplexed = calls.NewSession(true);
   const Response first = calls.Run(multiplexed, BeginReadWrite{}, InsertTakeover("job"));
   const Response second = calls.Run(multiplexed, first.transaction, DeleteTakeoverRows("other"), 2);
@@ -166,19 +140,14 @@ TEST(DatabasePrecommitToken, ComesWithEveryStatementOfAMultiplexedSessionOnly) {
   EXPECT_TRUE(calls.Run(regular, BeginReadWrite{}, InsertLock("b", "a")).precommit_token.empty());
 }
 
-TEST(DatabasePrecommitToken, WithoutOneACommitFails) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabasePrecommitToken, WithoutOneACommitFails) {
   const SessionName session = calls.NewSession(true);
   const TransactionId id = calls.Run(session, BeginReadWrite{}, InsertLock("job", "a")).transaction;
-  EXPECT_EQ(calls.Ask(Commit{.session = session, .transaction = id}).status.code,
-            Code::kFailedPrecondition);
+  EXPECT_EQ(calls.WhyRefused(session, id), Code::kFailedPrecondition);
 }
 
 // The answer carries a token to show that nothing was committed.
-TEST(DatabasePrecommitToken, AnOldOneIsAnsweredByTheNewOneAndMutationsAreKept) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabasePrecommitToken, AnOldOneIsAnsweredByTheNewOneAndMutationsAreKept) {
   const SessionName session = calls.NewSession(true);
   const Response first = calls.Run(session, BeginReadWrite{}, InsertLock("job", "a"));
   calls.Run(session, first.transaction, InsertLock("job_2", "a"), 2);
@@ -200,9 +169,7 @@ TEST(DatabasePrecommitToken, AnOldOneIsAnsweredByTheNewOneAndMutationsAreKept) {
   }
 }
 
-TEST(DatabasePrecommitToken, ATransactionOfMutationsGetsOneForItsKey) {
-  Spanner spanner;
-  Calls calls(spanner);
+TEST_F(DatabasePrecommitToken, ATransactionOfMutationsGetsOneForItsKey) {
   const SessionName session = calls.NewSession(true);
   const Mutation insert = WriteLock(MutationKind::kInsert, "job", "a");
   const Response begun = calls.Ask(

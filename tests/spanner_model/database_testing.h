@@ -45,87 +45,77 @@ namespace model {
 
 // --- the statements of the protocols -------------------------------------------------------------
 
-inline Parameter TextParameter(std::string_view name) {
-  return {.name = std::string(name), .type = Type::kString};
+// A text with the values of its parameters, each a text, a number or a time.
+inline Statement With(std::string_view text,
+                      std::vector<std::pair<std::string_view, Value>> arguments) {
+  std::vector<Parameter> parameters;
+  Statement statement;
+  for (auto& [name, value] : arguments) {
+    const Type type = std::holds_alternative<Timestamp>(value) ? Type::kTimestamp
+                      : std::holds_alternative<int64_t>(value) ? Type::kInt64
+                                                               : Type::kString;
+    parameters.push_back({.name = std::string(name), .type = type});
+    statement.parameters.push_back(std::move(value));
+  }
+  statement.sql = Sql::Intern(text, std::move(parameters));
+  return statement;
 }
 
-inline Statement InsertLock(std::string_view name, std::string_view writer) {
-  static const Sql sql = Sql::Intern(
+inline Statement InsertLock(std::string name, std::string writer) {
+  return With(
       "INSERT locktable (name, heartbeat, token, writer) VALUES (@name, "
       "PENDING_COMMIT_TIMESTAMP(), PENDING_COMMIT_TIMESTAMP(), @id)",
-      {TextParameter("name"), TextParameter("id")});
-  return {.sql = sql, .parameters = {std::string(name), std::string(writer)}};
+      {{"name", std::move(name)}, {"id", std::move(writer)}});
 }
-inline Statement InsertTakeover(std::string_view name) {
-  static const Sql sql =
-      Sql::Intern("INSERT locktable (name) VALUES (@name)", {TextParameter("name")});
-  return {.sql = sql, .parameters = {std::string(name)}};
+inline Statement InsertTakeover(std::string name) {
+  return With("INSERT locktable (name) VALUES (@name)", {{"name", std::move(name)}});
 }
-inline Statement UpdateToken(std::string_view name, Timestamp token, std::string_view writer) {
-  static const Sql sql = Sql::Intern(
+inline Statement UpdateToken(std::string name, Timestamp token, std::string writer) {
+  return With(
       "UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP(), token = @token, "
       "writer = @writer WHERE name = @name",
-      {TextParameter("name"),
-       {.name = "token", .type = Type::kTimestamp},
-       TextParameter("writer")});
-  return {.sql = sql, .parameters = {std::string(name), token, std::string(writer)}};
+      {{"name", std::move(name)}, {"token", token}, {"writer", std::move(writer)}});
 }
-inline Statement Heartbeat(std::string_view name) {
-  static const Sql sql =
-      Sql::Intern("UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = @name",
-                  {TextParameter("name")});
-  return {.sql = sql, .parameters = {std::string(name)}};
+inline Statement Heartbeat(std::string name) {
+  return With("UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = @name",
+              {{"name", std::move(name)}});
 }
-inline Statement DeleteTakeoverRows(std::string_view name) {
-  static const Sql sql = Sql::Intern("DELETE FROM locktable WHERE STARTS_WITH(name, @prefix)",
-                                     {TextParameter("prefix")});
-  return {.sql = sql, .parameters = {std::string(name) + "_"}};
+inline Statement DeleteTakeoverRows(const std::string& name) {
+  return With("DELETE FROM locktable WHERE STARTS_WITH(name, @prefix)", {{"prefix", name + "_"}});
 }
-inline Statement ReadToken(std::string_view name) {
-  static const Sql sql = Sql::Intern("SELECT token, writer FROM locktable WHERE name = @name",
-                                     {TextParameter("name")});
-  return {.sql = sql, .parameters = {std::string(name)}};
+inline Statement ReadToken(std::string name) {
+  return With("SELECT token, writer FROM locktable WHERE name = @name",
+              {{"name", std::move(name)}});
 }
-inline Statement ReadHeartbeat(std::string_view name) {
-  static const Sql sql =
-      Sql::Intern("SELECT heartbeat FROM locktable WHERE name = @name", {TextParameter("name")});
-  return {.sql = sql, .parameters = {std::string(name)}};
+inline Statement ReadHeartbeat(std::string name) {
+  return With("SELECT heartbeat FROM locktable WHERE name = @name", {{"name", std::move(name)}});
 }
-inline Statement ReadWriter(std::string_view name) {
-  static const Sql sql =
-      Sql::Intern("SELECT writer FROM locktable WHERE name = @name", {TextParameter("name")});
-  return {.sql = sql, .parameters = {std::string(name)}};
+inline Statement ReadWriter(std::string name) {
+  return With("SELECT writer FROM locktable WHERE name = @name", {{"name", std::move(name)}});
 }
-inline Statement SetWriter(std::string_view name, std::string_view writer) {
-  static const Sql sql = Sql::Intern("UPDATE locktable SET writer = @writer WHERE name = @name",
-                                     {TextParameter("name"), TextParameter("writer")});
-  return {.sql = sql, .parameters = {std::string(name), std::string(writer)}};
+inline Statement SetWriter(std::string name, std::string writer) {
+  return With("UPDATE locktable SET writer = @writer WHERE name = @name",
+              {{"name", std::move(name)}, {"writer", std::move(writer)}});
 }
-inline Statement SetToken(std::string_view name, Timestamp token) {
-  static const Sql sql =
-      Sql::Intern("UPDATE locktable SET token = @token WHERE name = @name",
-                  {TextParameter("name"), {.name = "token", .type = Type::kTimestamp}});
-  return {.sql = sql, .parameters = {std::string(name), token}};
+inline Statement SetToken(std::string name, Timestamp token) {
+  return With("UPDATE locktable SET token = @token WHERE name = @name",
+              {{"name", std::move(name)}, {"token", token}});
 }
-inline Statement DeleteLock(std::string_view name) {
-  static const Sql sql =
-      Sql::Intern("DELETE FROM locktable WHERE name = @name", {TextParameter("name")});
-  return {.sql = sql, .parameters = {std::string(name)}};
+inline Statement DeleteLock(std::string name) {
+  return With("DELETE FROM locktable WHERE name = @name", {{"name", std::move(name)}});
 }
-inline Statement Campaign(std::string_view me, int64_t timeout_seconds) {
-  static const Sql sql = Sql::Intern(
+inline Statement Campaign(std::string me, int64_t timeout_seconds) {
+  return With(
       "UPDATE LeaderElection SET service_id = @me, last_seen_active = CURRENT_TIMESTAMP() "
       "WHERE anchor = 1 AND ((service_id != @me AND last_seen_active < "
       "TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL @timeout SECOND)) OR service_id = @me)",
-      {TextParameter("me"), {.name = "timeout", .type = Type::kInt64}});
-  return {.sql = sql, .parameters = {std::string(me), timeout_seconds}};
+      {{"me", std::move(me)}, {"timeout", timeout_seconds}});
 }
 inline Statement AskWhoLeads(int64_t timeout_seconds) {
-  static const Sql sql = Sql::Intern(
+  return With(
       "SELECT service_id, last_seen_active FROM LeaderElection WHERE anchor = 1 AND "
       "last_seen_active >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL @timeout SECOND)",
-      {{.name = "timeout", .type = Type::kInt64}});
-  return {.sql = sql, .parameters = {timeout_seconds}};
+      {{"timeout", timeout_seconds}});
 }
 
 // --- the database and its clients ----------------------------------------------------------------
@@ -149,6 +139,9 @@ class Attempt {
   Response TryCommit();  // for a Commit that writes nothing: an error, or a repeated success
   Timestamp Commit();    // waits until the commit is visible
   Response Rollback();
+  // The same, where the call has to wait.
+  CallName WaitsToRun(const Statement& statement);
+  CallName WaitsToCommit();
 
   TransactionId id;  // empty if it has not begun
 
@@ -166,6 +159,8 @@ class Client {
   Client(Spanner& spanner, ProcessId process) : spanner_(&spanner), process_(process) {}
 
   Attempt Begin(const TransactionId& previous = {});
+  // Begins, and runs a first statement, whose answer is not looked at.
+  Attempt Runs(const Statement& statement);
   // Sends a first statement that carries the begin.
   CallName SendFirst(const Statement& statement, const TransactionId& previous = {});
   std::pair<Attempt, Response> BeginWith(const Statement& statement,
@@ -189,7 +184,25 @@ class Spanner {
  public:
   explicit Spanner(Options options = {}) : catalogue(TestSchema(), {}, options) {}
 
+  // REQUIRES: nothing has happened yet.
+  void Use(Options options) {
+    catalogue = Catalogue(TestSchema(), {}, options);
+    database = MakeDatabase(catalogue);
+  }
   Client NewClient() { return Client(*this, {.node = clients_++, .incarnation = 1}); }
+  // A transaction of a client of its own, which has run this statement.
+  Attempt Runs(const Statement& statement) { return NewClient().Runs(statement); }
+  // A millisecond later, and thus younger than what has run before.
+  Attempt RunsLater(const Statement& statement) {
+    Advance(Milliseconds(1));
+    return Runs(statement);
+  }
+  // ... and whose Commit was sent.
+  Attempt SendsCommitOf(const Statement& statement) {
+    Attempt attempt = Runs(statement);
+    attempt.SendCommit();
+    return attempt;
+  }
 
   // --- time
   void Advance(Duration by) { now = now + by; }
@@ -335,6 +348,18 @@ inline Response Attempt::Rollback() {
   return spanner_->AnswerTo(call);
 }
 
+inline CallName Attempt::WaitsToRun(const Statement& statement) {
+  const CallName call = Send(statement);
+  EXPECT_TRUE(spanner_->Waits(call));
+  return call;
+}
+
+inline CallName Attempt::WaitsToCommit() {
+  const CallName call = SendCommit();
+  EXPECT_TRUE(spanner_->Waits(call));
+  return call;
+}
+
 inline CallName Client::NextBegin() {
   return {.process = process_, .request = request_, .attempt = ++attempts_};
 }
@@ -344,6 +369,12 @@ inline Attempt Client::Begin(const TransactionId& previous) {
   spanner_->Serve(call, BeginTransaction{.options = BeginReadWrite{.previous = previous}});
   Attempt attempt(*spanner_, call);
   attempt.id = spanner_->AnswerTo(call).transaction;
+  return attempt;
+}
+
+inline Attempt Client::Runs(const Statement& statement) {
+  Attempt attempt = Begin();
+  attempt.Run(statement);
   return attempt;
 }
 
@@ -400,7 +431,36 @@ struct TwoReaders {
   Attempt younger;
 };
 
+// A reader of "job", a younger Commit that waits for it, and a still younger reader that waits for
+// the Commit.
+struct ThreeInARow {
+  explicit ThreeInARow(Spanner& spanner)
+      : reader(spanner.NewClient().Begin()),
+        writer(spanner.NewClient().Begin()),
+        newcomer(spanner.NewClient().Begin()) {
+    LoadLock(spanner, "job");
+    reader.Run(ReadWriter("job"));
+    spanner.Advance(Milliseconds(1));
+    writer.Run(SetWriter("job", "a"));
+    commit = writer.WaitsToCommit();
+    spanner.Advance(Milliseconds(1));
+    read = newcomer.WaitsToRun(ReadWriter("job"));
+  }
+  Attempt reader;
+  Attempt writer;
+  Attempt newcomer;
+  CallName commit;
+  CallName read;  // the newcomer's
+};
+
 inline std::vector<Row> Rows(std::initializer_list<Row> rows) { return rows; }
+
+class DatabaseTest : public testing::Test {
+ protected:
+  Spanner spanner;
+  Client a = spanner.NewClient();
+  Client b = spanner.NewClient();
+};
 
 }  // namespace model
 }  // namespace whorl

@@ -11,11 +11,12 @@
 namespace whorl::model::database_wait_test {
 namespace {
 
+using DatabaseWait = DatabaseTest;
+
 // --- waiting and waking --------------------------------------------------------------------------
 
-TEST(DatabaseWait, WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival) {
+TEST_F(DatabaseWait, WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival) {
   // A transaction that has waited through retries comes first. Begun as 0, 1, 2, by age 2, 0, 1.
-  Spanner spanner;
   LoadLock(spanner, "job");
   std::vector<Attempt> waiters;
   for (int i = 0; i < 3; ++i) waiters.push_back(spanner.NewClient().Begin());
@@ -23,10 +24,8 @@ TEST(DatabaseWait, WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival) {
     waiters[i].Run(SetWriter("job", "w"));
     spanner.Advance(Milliseconds(1));
   }
-  Attempt holder = spanner.NewClient().Begin();
-  holder.Run(SetWriter("job", "h"));
-  holder.SendCommit();
-  for (const size_t i : {1U, 0U, 2U}) EXPECT_TRUE(spanner.Waits(waiters[i].SendCommit()));
+  Attempt holder = spanner.SendsCommitOf(SetWriter("job", "h"));
+  for (const size_t i : {1U, 0U, 2U}) waiters[i].WaitsToCommit();
   spanner.Settle(holder.id);
   for (const size_t i : {2U, 0U, 1U}) {
     EXPECT_TRUE(spanner.IsCommitting(waiters[i].id)) << i;
@@ -35,52 +34,31 @@ TEST(DatabaseWait, WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival) {
   spanner.ExpectEveryCallAnsweredOnce();
 }
 
-TEST(DatabaseWait, AWaitingOlderCommitIsNotStarvedByNewReaders) {
+TEST_F(DatabaseWait, AWaitingOlderCommitIsNotStarvedByNewReaders) {
   // Readers that come one after the other would keep the row locked for ever.
-  Spanner spanner;
-  LoadLock(spanner, "job");
-  Attempt reader = spanner.NewClient().Begin();
-  reader.Run(ReadWriter("job"));
-  spanner.Advance(Milliseconds(1));
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(SetWriter("job", "a"));
-  const CallName commit = writer.SendCommit();
-  EXPECT_TRUE(spanner.Waits(commit));
-  spanner.Advance(Milliseconds(1));
-  Attempt newcomer = spanner.NewClient().Begin();
-  const CallName read = newcomer.Send(ReadWriter("job"));
-  EXPECT_TRUE(spanner.Waits(read));
-  reader.Commit();
-  EXPECT_TRUE(spanner.IsCommitting(writer.id));
-  EXPECT_TRUE(spanner.Waits(read));
-  spanner.Settle(writer.id);
-  EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"a"}}));
+  ThreeInARow three(spanner);
+  three.reader.Commit();
+  EXPECT_TRUE(spanner.IsCommitting(three.writer.id));
+  EXPECT_TRUE(spanner.Waits(three.read));
+  spanner.Settle(three.writer.id);
+  EXPECT_EQ(spanner.AnswerTo(three.read).result.rows, Rows({{"a"}}));
 }
 
-TEST(DatabaseWait, AnOlderReaderPassesAWaitingYoungerCommit) {
+TEST_F(DatabaseWait, AnOlderReaderPassesAWaitingYoungerCommit) {
   // The elder would wait for a transaction that waits for it, which wound-wait forbids.
-  Spanner spanner;
   LoadLock(spanner, "job");
   LoadLock(spanner, "other");
-  Attempt oldest = spanner.NewClient().Begin();
-  oldest.Run(ReadWriter("other"));
-  spanner.Advance(Milliseconds(1));
-  Attempt reader = spanner.NewClient().Begin();
-  reader.Run(ReadWriter("job"));
-  spanner.Advance(Milliseconds(1));
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(SetWriter("job", "a"));
-  EXPECT_TRUE(spanner.Waits(writer.SendCommit()));
+  Attempt oldest = spanner.Runs(ReadWriter("other"));
+  Attempt reader = spanner.RunsLater(ReadWriter("job"));
+  Attempt writer = spanner.RunsLater(SetWriter("job", "a"));
+  writer.WaitsToCommit();
   EXPECT_EQ(oldest.Run(ReadWriter("job")).result.rows, Rows({{"nobody"}}));
 }
 
-TEST(DatabaseWait, AFirstStatementMayWaitAndBeginsWhenItIsWoken) {
+TEST_F(DatabaseWait, AFirstStatementMayWaitAndBeginsWhenItIsWoken) {
   // It holds no lock while it waits, and its id comes with the answer.
-  Spanner spanner;
   LoadLock(spanner, "job");
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(SetWriter("job", "a"));
-  writer.SendCommit();
+  Attempt writer = spanner.SendsCommitOf(SetWriter("job", "a"));
   const CallName first = spanner.NewClient().SendFirst(ReadWriter("job"));
   EXPECT_TRUE(spanner.Waits(first));
   spanner.Settle(writer.id);
@@ -89,12 +67,9 @@ TEST(DatabaseWait, AFirstStatementMayWaitAndBeginsWhenItIsWoken) {
   EXPECT_NE(spanner.Find(response.transaction), nullptr);
 }
 
-TEST(DatabaseWait, AFirstStatementThatFailsAfterWaitingLeavesNothing) {
+TEST_F(DatabaseWait, AFirstStatementThatFailsAfterWaitingLeavesNothing) {
   // The losing INSERT of a race, with its begin inlined.
-  Spanner spanner;
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(InsertLock("job", "a"));
-  writer.SendCommit();
+  Attempt writer = spanner.SendsCommitOf(InsertLock("job", "a"));
   const CallName first = spanner.NewClient().SendFirst(InsertLock("job", "b"));
   const CallName second = spanner.NewClient().SendFirst(InsertLock("job", "c"));
   EXPECT_TRUE(spanner.Waits(first));
@@ -108,9 +83,8 @@ TEST(DatabaseWait, AFirstStatementThatFailsAfterWaitingLeavesNothing) {
   EXPECT_EQ(spanner.database.finished.size(), 1U);  // the writer
 }
 
-TEST(DatabaseWait, ACommitResentWhileItWaitsAnswersEachCopyOnce) {
+TEST_F(DatabaseWait, ACommitResentWhileItWaitsAnswersEachCopyOnce) {
   // The client gave up on the first copy; the wait goes on for the second.
-  Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
   const CallName first = two.younger.SendCommit();
@@ -123,13 +97,10 @@ TEST(DatabaseWait, ACommitResentWhileItWaitsAnswersEachCopyOnce) {
   spanner.ExpectEveryCallAnsweredOnce();
 }
 
-TEST(DatabaseWait, AStatementResentWhileItWaitsIsRunOnce) {
+TEST_F(DatabaseWait, AStatementResentWhileItWaitsIsRunOnce) {
   // Both copies wait for one lock; if both ran, the INSERT would conflict with its own row.
-  Spanner spanner;
   LoadLock(spanner, "job");
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(DeleteLock("job"));
-  writer.SendCommit();
+  Attempt writer = spanner.SendsCommitOf(DeleteLock("job"));
   Attempt inserter = spanner.NewClient().Begin();
   const CallName first = inserter.Send(InsertLock("job", "b"), 1);
   const CallName second = inserter.Send(InsertLock("job", "b"), 1);
@@ -141,48 +112,24 @@ TEST(DatabaseWait, AStatementResentWhileItWaitsIsRunOnce) {
   spanner.ExpectEveryCallAnsweredOnce();
 }
 
-TEST(DatabaseWait, ARollbackOfAWaitingTransactionAnswersTheWaitAndWakesOthers) {
-  // The waiting Commit also blocked a newcomer.
-  Spanner spanner;
-  LoadLock(spanner, "job");
-  Attempt reader = spanner.NewClient().Begin();
-  reader.Run(ReadWriter("job"));
-  spanner.Advance(Milliseconds(1));
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(SetWriter("job", "a"));
-  const CallName commit = writer.SendCommit();
-  spanner.Advance(Milliseconds(1));
-  Attempt newcomer = spanner.NewClient().Begin();
-  const CallName read = newcomer.Send(ReadWriter("job"));
-  EXPECT_TRUE(spanner.Waits(read));
-  EXPECT_EQ(writer.Rollback().status, Status{});
-  EXPECT_EQ(spanner.AnswerTo(commit).status.code, Code::kUnavailable);
-  EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"nobody"}}));
+TEST_F(DatabaseWait, ARollbackOfAWaitingTransactionAnswersTheWaitAndWakesOthers) {
+  ThreeInARow three(spanner);
+  EXPECT_EQ(three.writer.Rollback().status, Status{});
+  EXPECT_EQ(spanner.AnswerTo(three.commit).status.code, Code::kUnavailable);
+  EXPECT_EQ(spanner.AnswerTo(three.read).result.rows, Rows({{"nobody"}}));
 }
 
-TEST(DatabaseWait, ACommitThatIsGivenUpForAStatementWakesWhoWaitedForIt) {
+TEST_F(DatabaseWait, ACommitThatIsGivenUpForAStatementWakesWhoWaitedForIt) {
   // An unusual client, but transactions that wait for its Commit would wait for ever.
-  Spanner spanner;
-  LoadLock(spanner, "job");
-  Attempt reader = spanner.NewClient().Begin();
-  reader.Run(ReadWriter("job"));
-  spanner.Advance(Milliseconds(1));
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(SetWriter("job", "a"));
-  writer.SendCommit();
-  spanner.Advance(Milliseconds(1));
-  Attempt newcomer = spanner.NewClient().Begin();
-  const CallName read = newcomer.Send(ReadWriter("job"));
-  EXPECT_TRUE(spanner.Waits(read));
-  writer.Run(ReadWriter("other"));
-  EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"nobody"}}));
+  ThreeInARow three(spanner);
+  three.writer.Run(ReadWriter("other"));
+  EXPECT_EQ(spanner.AnswerTo(three.read).result.rows, Rows({{"nobody"}}));
 }
 
 // --- idle transactions ---------------------------------------------------------------------------
 
-TEST(DatabaseWait, AnIdleHolderIsAbortedWhenItIsInTheWay) {
+TEST_F(DatabaseWait, AnIdleHolderIsAbortedWhenItIsInTheWay) {
   // A client that died between its statement and its Commit must not keep the lock.
-  Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
   const CallName waiting = two.younger.SendCommit();
@@ -197,9 +144,8 @@ TEST(DatabaseWait, AnIdleHolderIsAbortedWhenItIsInTheWay) {
   EXPECT_EQ(spanner.AnswerTo(waiting).status, Status{});
 }
 
-TEST(DatabaseWait, AHolderIsNotIdleBeforeTheLimitNorAfterEachStatement) {
+TEST_F(DatabaseWait, AHolderIsNotIdleBeforeTheLimitNorAfterEachStatement) {
   // A slow client that is alive must keep its locks.
-  Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
   const CallName waiting = two.younger.SendCommit();
@@ -219,32 +165,24 @@ TEST(DatabaseWait, AHolderIsNotIdleBeforeTheLimitNorAfterEachStatement) {
   EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
 }
 
-TEST(DatabaseWait, AnIdleHolderThatIsInNobodysWayLives) {
+TEST_F(DatabaseWait, AnIdleHolderThatIsInNobodysWayLives) {
   // Spanner may abort it; the model does so only if it blocks another.
-  Spanner spanner;
-  Attempt idle = spanner.NewClient().Begin();
-  idle.Run(InsertLock("job", "a"));
+  Attempt idle = spanner.Runs(InsertLock("job", "a"));
   spanner.Advance(Seconds(60));
   spanner.LookAgain();
   spanner.NewClient().Commits(InsertLock("other", "b"));
   idle.Commit();
 }
 
-TEST(DatabaseWait, AHolderThatWaitsItselfIsNotIdle) {
+TEST_F(DatabaseWait, AHolderThatWaitsItselfIsNotIdle) {
   // It has an outstanding call.
-  Spanner spanner;
   LoadLock(spanner, "job");
   LoadLock(spanner, "other");
-  Attempt oldest = spanner.NewClient().Begin();
-  oldest.Run(ReadWriter("other"));
-  spanner.Advance(Milliseconds(1));
-  Attempt middle = spanner.NewClient().Begin();
-  middle.Run(ReadWriter("job"));
+  Attempt oldest = spanner.Runs(ReadWriter("other"));
+  Attempt middle = spanner.RunsLater(ReadWriter("job"));
   middle.Run(SetWriter("other", "m"));
   const CallName middles = middle.SendCommit();
-  spanner.Advance(Milliseconds(1));
-  Attempt youngest = spanner.NewClient().Begin();
-  youngest.Run(SetWriter("job", "y"));
+  Attempt youngest = spanner.RunsLater(SetWriter("job", "y"));
   const CallName youngests = youngest.SendCommit();
   for (int i = 0; i < 4; ++i) {
     spanner.Advance(Seconds(5));
@@ -255,18 +193,15 @@ TEST(DatabaseWait, AHolderThatWaitsItselfIsNotIdle) {
   EXPECT_TRUE(spanner.Waits(youngests));
 }
 
-TEST(DatabaseWait, OneLookIsAskedForHoweverManyWait) {
+TEST_F(DatabaseWait, OneLookIsAskedForHoweverManyWait) {
   // Every LookAgain requests the next one. If each waiter requested its own, they would double each
   // time that a holder turned out to be alive.
-  Spanner spanner;
   LoadLock(spanner, "job");
-  Attempt holder = spanner.NewClient().Begin();
-  holder.Run(ReadWriter("job"));
+  Attempt holder = spanner.Runs(ReadWriter("job"));
   for (int i = 0; i < 5; ++i) {
     spanner.Advance(Milliseconds(1));
-    Attempt waiter = spanner.NewClient().Begin();
-    waiter.Run(SetWriter("job", "w"));
-    EXPECT_TRUE(spanner.Waits(waiter.SendCommit()));
+    Attempt waiter = spanner.Runs(SetWriter("job", "w"));
+    waiter.WaitsToCommit();
   }
   EXPECT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
   spanner.NewClient().Commits(InsertLock("other", "o"));
@@ -280,9 +215,8 @@ TEST(DatabaseWait, OneLookIsAskedForHoweverManyWait) {
   }
 }
 
-TEST(DatabaseWait, TheLookIsCalledOffOnceNothingWaits) {
+TEST_F(DatabaseWait, TheLookIsCalledOffOnceNothingWaits) {
   // An event that is due for nothing would keep states apart.
-  Spanner spanner;
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
   two.younger.SendCommit();
@@ -296,22 +230,15 @@ TEST(DatabaseWait, TheLookIsCalledOffOnceNothingWaits) {
   EXPECT_EQ(spanner.Said<LookCalledOff>().size(), 1U);
 }
 
-TEST(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
+TEST_F(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
   // While the holder itself waited, no LookAgain was needed; once it is woken, its client may be
   // dead.
-  Spanner spanner;
   LoadLock(spanner, "job");
   LoadLock(spanner, "other");
-  Attempt committing = spanner.NewClient().Begin();
-  committing.Run(SetWriter("other", "c"));
-  committing.SendCommit();
-  Attempt holder = spanner.NewClient().Begin();
-  holder.Run(ReadWriter("job"));
-  const CallName read = holder.Send(ReadWriter("other"));
-  EXPECT_TRUE(spanner.Waits(read));
-  spanner.Advance(Milliseconds(1));
-  Attempt writer = spanner.NewClient().Begin();
-  writer.Run(SetWriter("job", "w"));
+  Attempt committing = spanner.SendsCommitOf(SetWriter("other", "c"));
+  Attempt holder = spanner.Runs(ReadWriter("job"));
+  const CallName read = holder.WaitsToRun(ReadWriter("other"));
+  Attempt writer = spanner.RunsLater(SetWriter("job", "w"));
   const CallName commit = writer.SendCommit();
   EXPECT_TRUE(spanner.Said<LookAgainAt>().empty());
   spanner.Settle(committing.id);
@@ -323,11 +250,11 @@ TEST(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
   EXPECT_TRUE(spanner.IsCommitting(writer.id));
 }
 
-TEST(DatabaseWait, AbortedRepliesCarryADelayWhenTheyAreToldTo) {
+TEST_F(DatabaseWait, AbortedRepliesCarryADelayWhenTheyAreToldTo) {
   // Clients use it instead of their own backoff.
   for (const std::optional<Duration> delay :
        {std::optional<Duration>(), std::optional<Duration>(Milliseconds(7))}) {
-    Spanner spanner({.retry_delay = delay});
+    spanner = Spanner({.retry_delay = delay});
     TwoReaders two(spanner);
     two.older.Run(SetWriter("job", "a"));
     two.older.Commit();

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
 #include <cstdint>
 #include <string>
@@ -48,63 +48,46 @@ Result AnyResult() {
   return result;
 }
 
-// Serialises and parses the message, as the wire does.
-template <typename Proto>
-Proto Sent(const Proto& proto) {
-  Proto heard;
-  RC_ASSERT(heard.ParseFromString(proto.SerializeAsString()));
-  return heard;
-}
-
-TEST(WireResultsTest, AWholeResultComesBack) {
-  const bool holds = rc::check([] {
-    const Result sent = AnyResult();
-    Result heard;
-    const v1::ResultSet proto = Sent(EncodeResultSet(sent.response, sent.shape));
-    const Status status = DecodeResultSet(proto, heard.response, heard.shape);
-    RC_ASSERT(status.ok());
-    RC_ASSERT(heard.response == sent.response);
-    RC_ASSERT(heard.shape == sent.shape);
-  });
-  EXPECT_TRUE(holds);
+RC_GTEST_PROP(WireResultsTest, AWholeResultComesBack, ()) {
+  const Result sent = AnyResult();
+  Result heard;
+  const v1::ResultSet proto = Sent(EncodeResultSet(sent.response, sent.shape));
+  const Status status = DecodeResultSet(proto, heard.response, heard.shape);
+  RC_ASSERT(status.ok());
+  RC_ASSERT(heard.response == sent.response);
+  RC_ASSERT(heard.shape == sent.shape);
 }
 
 // A stream may be divided after any number of bytes, also inside a string or a character.
-TEST(WireResultsTest, AResultInPartsComesBack) {
-  const bool holds = rc::check([] {
-    const Result sent = AnyResult();
-    const auto max_bytes = *rc::gen::inRange<size_t>(1, 40);
-    PartialResultDecoder decoder;
-    for (const auto& part : EncodePartialResultSets(sent.response, sent.shape, max_bytes)) {
-      RC_ASSERT(decoder.Add(Sent(part)).ok());
-    }
-    Result heard;
-    RC_ASSERT(decoder.Finish(heard.response, heard.shape).ok());
-    RC_ASSERT(heard.response == sent.response);
-    RC_ASSERT(heard.shape == sent.shape);
-  });
-  EXPECT_TRUE(holds);
+RC_GTEST_PROP(WireResultsTest, AResultInPartsComesBack, ()) {
+  const Result sent = AnyResult();
+  const auto max_bytes = *rc::gen::inRange<size_t>(1, 40);
+  PartialResultDecoder decoder;
+  for (const auto& part : EncodePartialResultSets(sent.response, sent.shape, max_bytes)) {
+    RC_ASSERT(decoder.Add(Sent(part)).ok());
+  }
+  Result heard;
+  RC_ASSERT(decoder.Finish(heard.response, heard.shape).ok());
+  RC_ASSERT(heard.response == sent.response);
+  RC_ASSERT(heard.shape == sent.shape);
 }
 
 // A lost or repeated row would be a wrong answer.
-TEST(WireResultsTest, AResumedStreamGivesEachRowOnce) {
-  const bool holds = rc::check([] {
-    const Result sent = AnyResult();
-    std::vector<v1::PartialResultSet> parts =
-        EncodePartialResultSets(sent.response, sent.shape, *rc::gen::inRange<size_t>(1, 40));
-    const size_t token_at = *rc::gen::inRange<size_t>(0, parts.size());
-    const size_t breaks_at = *rc::gen::inRange<size_t>(token_at, parts.size());
-    parts[token_at].set_resume_token("here");
-    PartialResultDecoder decoder;
-    for (size_t i = 0; i <= breaks_at; ++i) RC_ASSERT(decoder.Add(parts[i]).ok());
-    RC_ASSERT(decoder.resume_token() == "here");
-    decoder.Rewind();
-    for (size_t i = token_at + 1; i < parts.size(); ++i) RC_ASSERT(decoder.Add(parts[i]).ok());
-    Result heard;
-    RC_ASSERT(decoder.Finish(heard.response, heard.shape).ok());
-    RC_ASSERT(heard.response == sent.response);
-  });
-  EXPECT_TRUE(holds);
+RC_GTEST_PROP(WireResultsTest, AResumedStreamGivesEachRowOnce, ()) {
+  const Result sent = AnyResult();
+  std::vector<v1::PartialResultSet> parts =
+      EncodePartialResultSets(sent.response, sent.shape, *rc::gen::inRange<size_t>(1, 40));
+  const size_t token_at = *rc::gen::inRange<size_t>(0, parts.size());
+  const size_t breaks_at = *rc::gen::inRange<size_t>(token_at, parts.size());
+  parts[token_at].set_resume_token("here");
+  PartialResultDecoder decoder;
+  for (size_t i = 0; i <= breaks_at; ++i) RC_ASSERT(decoder.Add(parts[i]).ok());
+  RC_ASSERT(decoder.resume_token() == "here");
+  decoder.Rewind();
+  for (size_t i = token_at + 1; i < parts.size(); ++i) RC_ASSERT(decoder.Add(parts[i]).ok());
+  Result heard;
+  RC_ASSERT(decoder.Finish(heard.response, heard.shape).ok());
+  RC_ASSERT(heard.response == sent.response);
 }
 
 Result OneText(std::string text) {

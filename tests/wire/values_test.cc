@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
 #include <cstdint>
 #include <limits>
@@ -41,17 +41,14 @@ Value Decoded(const ProtoValue& proto, Type type) {
 }
 
 // A value that changed in transit could be a token or a lease.
-TEST(WireValuesTest, EveryValueComesBackThroughBytes) {
-  const bool holds = rc::check([] {
-    const TypedValue sent = *AnyTypedValue();
-    ProtoValue heard;
-    RC_ASSERT(heard.ParseFromString(EncodeValue(sent.value).SerializeAsString()));
-    Value value;
-    const Status status = DecodeValue(heard, sent.type, value);
-    RC_ASSERT(status.ok());
-    RC_ASSERT(value == sent.value);
-  });
-  EXPECT_TRUE(holds);
+RC_GTEST_PROP(WireValuesTest, EveryValueComesBackThroughBytes, ()) {
+  const TypedValue sent = *AnyTypedValue();
+  ProtoValue heard;
+  RC_ASSERT(heard.ParseFromString(EncodeValue(sent.value).SerializeAsString()));
+  Value value;
+  const Status status = DecodeValue(heard, sent.type, value);
+  RC_ASSERT(status.ok());
+  RC_ASSERT(value == sent.value);
 }
 
 TEST(WireValuesTest, EveryTypeComesBack) {
@@ -174,14 +171,11 @@ TEST(WireValuesTest, DatesDecimalsAndJsonGetTheirNormalForm) {
 }
 
 // Pauses and staleness are exact to the nanosecond.
-TEST(WireTimesTest, TimesAndDurationsComeBack) {
-  const bool holds = rc::check([] {
-    const Timestamp timestamp = *AnyTimestamp();
-    RC_ASSERT(DecodeTimestamp(EncodeTimestamp(timestamp)) == timestamp);
-    const Duration duration = {*rc::gen::arbitrary<int64_t>()};
-    RC_ASSERT(DecodeDuration(EncodeDuration(duration)) == duration);
-  });
-  EXPECT_TRUE(holds);
+RC_GTEST_PROP(WireTimesTest, TimesAndDurationsComeBack, ()) {
+  const Timestamp timestamp = *AnyTimestamp();
+  RC_ASSERT(DecodeTimestamp(EncodeTimestamp(timestamp)) == timestamp);
+  const Duration duration = {*rc::gen::arbitrary<int64_t>()};
+  RC_ASSERT(DecodeDuration(EncodeDuration(duration)) == duration);
 }
 
 TEST(WireTimesTest, RefusesWhatNoClockSays) {

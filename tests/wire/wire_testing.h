@@ -15,6 +15,14 @@
 
 namespace whorl::wire {
 
+// Serialises and parses the message, as the wire does.
+template <typename Proto>
+Proto Sent(const Proto& proto) {
+  Proto heard;
+  RC_ASSERT(heard.ParseFromString(proto.SerializeAsString()));
+  return heard;
+}
+
 inline constexpr auto kAllTypes = AllOf<Type>();
 
 // NULL has every type.

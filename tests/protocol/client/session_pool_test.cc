@@ -104,18 +104,15 @@ Status SessionIsGone() { return Error(Code::kNotFound, "Session not found: s1");
 TEST(RegularPoolTest, StartsWithItsLeastNumberInBatches) {
   // The first transaction of a process should not wait for a session.
   Host host(Regular(3, 5));
-  host.Opens();
-  EXPECT_THAT(host.did, ElementsAre("create 2", "create 1"));
+  EXPECT_THAT(host.Opens().did, ElementsAre("create 2", "create 1"));
 }
 
 TEST(RegularPoolTest, GivesASessionToOneUserAtATime) {
   // One transaction at a time is all that a regular session can have; a second one closes the
   // first.
   Host host(Regular(0, 1));
-  host.Asks(1).Creates(1, {"s1"}).Asks(2);
-  EXPECT_THAT(host.did, ElementsAre("create 1", "1 gets s1"));
-  host.Returns("s1");
-  EXPECT_EQ(host.did.back(), "2 gets s1");
+  EXPECT_THAT(host.Asks(1).Creates(1, {"s1"}).Asks(2).did, ElementsAre("create 1", "1 gets s1"));
+  EXPECT_EQ(host.Returns("s1").did.back(), "2 gets s1");
 }
 
 TEST(RegularPoolTest, ServesInTheOrderOfAskingAndNotMoreThanOnce) {
@@ -128,8 +125,7 @@ TEST(RegularPoolTest, ServesInTheOrderOfAskingAndNotMoreThanOnce) {
 TEST(RegularPoolTest, AsksAgainForWhatABatchDidNotBring) {
   // Spanner may create fewer sessions than asked for.
   Host host(Regular(2, 2));
-  host.Opens().Creates(2, {"s1"});
-  EXPECT_THAT(host.did, ElementsAre("create 2", "create 1"));
+  EXPECT_THAT(host.Opens().Creates(2, {"s1"}).did, ElementsAre("create 2", "create 1"));
 }
 
 TEST(RegularPoolTest, ReplacesALostSession) {
@@ -144,10 +140,8 @@ TEST(RegularPoolTest, KeepsIdleSessionsAliveBeforeTheHourIsOver) {
   Host host(Regular(1, 1));
   host.Opens().Creates(1, {"s1"}).WaitsForIt();
   EXPECT_EQ(host.now, LocalInstant{} + Seconds(1000 + 50 * 60));
-  host.Asks(1);
-  EXPECT_THAT(host.did, ElementsAre("create 1", "ping s1"));
-  host.Pings("s1");
-  EXPECT_EQ(host.did.back(), "1 gets s1");
+  EXPECT_THAT(host.Asks(1).did, ElementsAre("create 1", "ping s1"));
+  EXPECT_EQ(host.Pings("s1").did.back(), "1 gets s1");
 }
 
 TEST(RegularPoolTest, ReplacesASessionThatAPingDidNotFind) {
@@ -185,12 +179,10 @@ TEST(RegularPoolTest, ReplacesSessionsOf28Days) {
 TEST(RegularPoolTest, TriesACreationAgainThatMaySucceedLater) {
   // Spanner was out of reach; who waits goes on waiting.
   Host host(Regular(0, 1));
-  host.Asks(1).FailsToCreate(1, Code::kUnavailable);
-  EXPECT_THAT(host.did, ElementsAre("create 1"));
+  EXPECT_THAT(host.Asks(1).FailsToCreate(1, Code::kUnavailable).did, ElementsAre("create 1"));
   host.WaitsForIt();
   EXPECT_EQ(host.now, LocalInstant{} + Seconds(1000) + Milliseconds(250));
-  host.Creates(1, {"s1"});
-  EXPECT_THAT(host.did, ElementsAre("create 1", "create 1", "1 gets s1"));
+  EXPECT_THAT(host.Creates(1, {"s1"}).did, ElementsAre("create 1", "create 1", "1 gets s1"));
 }
 
 TEST(RegularPoolTest, TellsEverybodyOfARefusalAndTriesAgainOnlyWhenAsked) {
@@ -202,8 +194,7 @@ TEST(RegularPoolTest, TellsEverybodyOfARefusalAndTriesAgainOnlyWhenAsked) {
   host.FailsToCreate(1, Code::kPermissionDenied);
   EXPECT_THAT(host.effects, IsEmpty());
   EXPECT_EQ(NextPoolTime(Regular(1, 4), host.pool), std::nullopt);
-  host.Asks(3);
-  EXPECT_EQ(host.did.back(), "create 1");
+  EXPECT_EQ(host.Asks(3).did.back(), "create 1");
 }
 
 TEST(RegularPoolTest, TellsWhoHasWaitedTooLongWhy) {
@@ -225,8 +216,7 @@ TEST(RegularPoolTest, ForgetsWhoStopsAsking) {
   Host host(Regular(0, 1));
   host.Asks(1).Asks(2);
   StopAsking(host.pool, 1);
-  host.Creates(1, {"s1"});
-  EXPECT_THAT(host.did, ElementsAre("create 1", "2 gets s1"));
+  EXPECT_THAT(host.Creates(1, {"s1"}).did, ElementsAre("create 1", "2 gets s1"));
 }
 
 TEST(RegularPoolTest, ClosedItRefusesAndLetsEverySessionGo) {
@@ -234,13 +224,11 @@ TEST(RegularPoolTest, ClosedItRefusesAndLetsEverySessionGo) {
   Host host(Regular(2, 3));
   host.Opens().Creates(2, {"s1", "s2"}).Asks(1).Asks(2).Asks(3).Asks(4).Closes();
   EXPECT_THAT(host.effects, testing::SizeIs(2));
-  host.Returns("s1").Returns("s2").Creates(1, {"s3"}).Asks(5);
-  EXPECT_THAT(host.did, ElementsAre("create 2", "1 gets s1", "2 gets s2", "create 1",
-                                    "3 hears CANCELLED", "4 hears CANCELLED", "let go s1",
-                                    "let go s2", "let go s3", "5 hears CANCELLED"));
+  EXPECT_THAT(
+      host.Returns("s1").Returns("s2").Creates(1, {"s3"}).Asks(5).did,
+      ElementsAre("create 2", "1 gets s1", "2 gets s2", "create 1", "3 hears CANCELLED",
+                  "4 hears CANCELLED", "let go s1", "let go s2", "let go s3", "5 hears CANCELLED"));
 }
-
-// --- the multiplexed session -------------------------------------------------------------------
 
 TEST(MultiplexedPoolTest, SharesOneSession) {
   // It may have any number of transactions, so that one is enough.
@@ -254,9 +242,9 @@ TEST(MultiplexedPoolTest, ReplacesALostSessionOnce) {
   Host host(MultiplexedSessionPolicy());
   host.Opens().Creates(1, {"m1"}).Asks(1).Asks(2);
   host.Returns("m1", /*lost=*/true).Asks(1).Returns("m1", /*lost=*/true).Asks(2);
-  host.Creates(1, {"m2"}).Returns("m1", /*lost=*/true).Asks(3);
-  EXPECT_THAT(host.did, ElementsAre("create multiplexed 1", "1 gets m1", "2 gets m1",
-                                    "create multiplexed 1", "1 gets m2", "2 gets m2", "3 gets m2"));
+  EXPECT_THAT(host.Creates(1, {"m2"}).Returns("m1", /*lost=*/true).Asks(3).did,
+              ElementsAre("create multiplexed 1", "1 gets m1", "2 gets m1", "create multiplexed 1",
+                          "1 gets m2", "2 gets m2", "3 gets m2"));
 }
 
 TEST(MultiplexedPoolTest, IsRefreshedAfterSevenDaysWithoutAGap) {
@@ -264,9 +252,9 @@ TEST(MultiplexedPoolTest, IsRefreshedAfterSevenDaysWithoutAGap) {
   Host host(MultiplexedSessionPolicy());
   host.Opens().Creates(1, {"m1"}).WaitsForIt();
   EXPECT_EQ(host.now, LocalInstant{} + Seconds(1000 + 7 * 24 * 3600));
-  host.Asks(1).Creates(1, {"m2"}).Asks(2);
-  EXPECT_THAT(host.did, ElementsAre("create multiplexed 1", "create multiplexed 1", "1 gets m1",
-                                    "2 gets m2"));
+  EXPECT_THAT(
+      host.Asks(1).Creates(1, {"m2"}).Asks(2).did,
+      ElementsAre("create multiplexed 1", "create multiplexed 1", "1 gets m1", "2 gets m2"));
 }
 
 TEST(MultiplexedPoolTest, ARefusedRefreshIsTriedAgainWhileTheOldOneServes) {
@@ -274,8 +262,7 @@ TEST(MultiplexedPoolTest, ARefusedRefreshIsTriedAgainWhileTheOldOneServes) {
   Host host(MultiplexedSessionPolicy());
   host.Opens().Creates(1, {"m1"}).WaitsForIt().FailsToCreate(1, Code::kPermissionDenied).Asks(1);
   EXPECT_EQ(host.did.back(), "1 gets m1");
-  host.WaitsForIt();
-  EXPECT_EQ(host.did.back(), "create multiplexed 1");
+  EXPECT_EQ(host.WaitsForIt().did.back(), "create multiplexed 1");
 }
 
 // --- whatever happens --------------------------------------------------------------------------

@@ -12,6 +12,8 @@ namespace {
 
 using testing::ElementsAre;
 
+using RunnerBodyTest = RunnerFixture;
+
 // Reads the row and takes the lock, unless another owner's token is younger than 10 s.
 Transaction AcquireTransaction() {
   Transaction transaction = {.step = lease_lock::steps::kAcquire,
@@ -41,15 +43,13 @@ Response Changed(int64_t rows) {
   return response;
 }
 
-TEST(RunnerBodyTest, AFreeLockIsWrittenByTheCommit) {
-  Client client;
+TEST_F(RunnerBodyTest, AFreeLockIsWrittenByTheCommit) {
   client.Runs(AcquireTransaction()).Hears(Row1("b", Seconds(10))).HearsCommit(At(Seconds(1)));
   EXPECT_THAT(client.did, ElementsAre("SELECT begin seq=1", "Commit t1 +locktable", "committed"));
 }
 
-TEST(RunnerBodyTest, AHeldOneIsRolledBackAndTheRowTold) {
+TEST_F(RunnerBodyTest, AHeldOneIsRolledBackAndTheRowTold) {
   // Whoever asked waits for the rest of that lease.
-  Client client;
   client.Runs(AcquireTransaction()).Hears(Row1("b", Seconds(9))).HearsAnswer();
   EXPECT_THAT(client.did,
               ElementsAre("SELECT begin seq=1", "Rollback t1", "aborted FAILED_PRECONDITION"));
@@ -57,31 +57,26 @@ TEST(RunnerBodyTest, AHeldOneIsRolledBackAndTheRowTold) {
   EXPECT_EQ(client.Result().results.front().rows.size(), 1U);
 }
 
-TEST(RunnerBodyTest, ARetryTestsAnew) {
+TEST_F(RunnerBodyTest, ARetryTestsAnew) {
   // The one that aborted us may have taken the lock.
-  Client client;
   client.Runs(AcquireTransaction()).Hears(Row1("b", Seconds(10))).HearsAborted().Waits();
-  client.Hears(Row1("c", Milliseconds(20))).HearsAnswer();
-  EXPECT_EQ(client.did.back(), "aborted FAILED_PRECONDITION");
+  EXPECT_EQ(client.Hears(Row1("c", Milliseconds(20))).HearsAnswer().did.back(),
+            "aborted FAILED_PRECONDITION");
 }
 
-TEST(RunnerBodyTest, ItsQueryIsRetriedAsQueriesAre) {
+TEST_F(RunnerBodyTest, ItsQueryIsRetriedAsQueriesAre) {
   // From 20 ms and for an hour, where DML has 250 ms and 30 s.
-  Client client;
   client.Runs(AcquireTransaction());
   EXPECT_EQ(client.Sent().deadline, client.now + Seconds(3600));
-  client.HearsError(Code::kUnavailable);
-  EXPECT_EQ(client.did.back(), "wait 20ms");
+  EXPECT_EQ(client.HearsError(Code::kUnavailable).did.back(), "wait 20ms");
   Client beat;
   beat.Runs(BeatTransaction());
   EXPECT_EQ(beat.Sent().deadline, beat.now + Seconds(30));
 }
 
-TEST(RunnerBodyTest, AnUpdateOfNoRowIsRolledBackAndTold) {
+TEST_F(RunnerBodyTest, AnUpdateOfNoRowIsRolledBackAndTold) {
   // That is how a leader learns that it was superseded.
-  Client client;
-  client.Runs(BeatTransaction()).Hears(Changed(0)).HearsAnswer();
-  EXPECT_THAT(client.did,
+  EXPECT_THAT(client.Runs(BeatTransaction()).Hears(Changed(0)).HearsAnswer().did,
               ElementsAre("UPDATE begin seq=1", "Rollback t1", "aborted FAILED_PRECONDITION"));
   EXPECT_EQ(client.Result().results.front().row_count, 0);
   Client changed;
@@ -89,10 +84,9 @@ TEST(RunnerBodyTest, AnUpdateOfNoRowIsRolledBackAndTold) {
   EXPECT_EQ(changed.did.back(), "committed");
 }
 
-TEST(RunnerBodyTest, AMaskedErrorIsNotTriedAgainOnceItsTimeIsOver) {
+TEST_F(RunnerBodyTest, AMaskedErrorIsNotTriedAgainOnceItsTimeIsOver) {
   // Go's client would begin again with a context that has ended, and send nothing.
   Transaction transaction = BeatTransaction();
-  Client client;
   transaction.give_up_at = client.now + Seconds(5);
   client.Runs(transaction).Later(Seconds(5)).HearsError(Code::kDeadlineExceeded);
   EXPECT_THAT(client.did, ElementsAre("UPDATE begin seq=1", "aborted DEADLINE_EXCEEDED"));

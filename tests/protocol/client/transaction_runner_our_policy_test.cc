@@ -11,28 +11,34 @@ namespace {
 
 using testing::ElementsAre;
 
+class OurPolicy : public testing::Test {
+ protected:
+  Client client{OurRetryPolicy()};
+};
+using RunnerOurPolicyTest = OurPolicy;
+using RunnerCommitSentTest = OurPolicy;
+using RunnerReadTimestampTest = OurPolicy;
+using RunnerGiveUpTest = OurPolicy;
+
 Transaction GivenUpAt(LocalInstant at, Transaction transaction = InsertTransaction()) {
   transaction.give_up_at = at;
   return transaction;
 }
 
-TEST(RunnerOurPolicyTest, AnErrorOfTheFirstStatementIsTheTransactions) {
+TEST_F(RunnerOurPolicyTest, AnErrorOfTheFirstStatementIsTheTransactions) {
   // One call for a losing INSERT, where Go's client sends four.
-  Client client(OurRetryPolicy());
-  client.Runs(InsertTransaction()).HearsError(Code::kAlreadyExists);
-  EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "aborted ALREADY_EXISTS"));
+  EXPECT_THAT(client.Runs(InsertTransaction()).HearsError(Code::kAlreadyExists).did,
+              ElementsAre("INSERT begin seq=1", "aborted ALREADY_EXISTS"));
 }
 
-TEST(RunnerOurPolicyTest, AnAbortedFirstStatementRunsAgain) {
-  Client client(OurRetryPolicy());
+TEST_F(RunnerOurPolicyTest, AnAbortedFirstStatementRunsAgain) {
   client.Runs(InsertTransaction()).HearsAborted().Waits().HearsAnswer("t1").HearsAnswer();
   client.HearsCommit(At(Seconds(1)));
   EXPECT_EQ(client.Result().outcome, Outcome::kCommitted);
 }
 
-TEST(RunnerCommitSentTest, IsTheFirstSendingOfTheCommitThatCommitted) {
+TEST_F(RunnerCommitSentTest, IsTheFirstSendingOfTheCommitThatCommitted) {
   // A deadline that counts from a resend, or from the reply, would be too late (finding V2).
-  Client client(OurRetryPolicy());
   client.Runs(InsertTransaction()).Later(Seconds(1)).HearsAnswer("t1");
   const LocalInstant sent = client.now;
   client.Later(Seconds(2)).HearsError(Code::kUnavailable).Waits().Later(Seconds(1));
@@ -40,8 +46,7 @@ TEST(RunnerCommitSentTest, IsTheFirstSendingOfTheCommitThatCommitted) {
   EXPECT_EQ(client.Result().commit_sent, sent);
 }
 
-TEST(RunnerCommitSentTest, AnAttemptThatWasAbortedDoesNotCount) {
-  Client client(OurRetryPolicy());
+TEST_F(RunnerCommitSentTest, AnAttemptThatWasAbortedDoesNotCount) {
   client.Runs(InsertTransaction()).HearsAnswer("t1").Later(Seconds(1)).HearsAborted().Waits();
   client.Later(Seconds(1)).HearsAnswer("t2");
   const LocalInstant sent = client.now;
@@ -49,7 +54,7 @@ TEST(RunnerCommitSentTest, AnAttemptThatWasAbortedDoesNotCount) {
   EXPECT_EQ(client.Result().commit_sent, sent);
 }
 
-TEST(RunnerCommitSentTest, IsToldOfAnUnknownOutcomeAndNotWithoutACommit) {
+TEST_F(RunnerCommitSentTest, IsToldOfAnUnknownOutcomeAndNotWithoutACommit) {
   Client unknown(OurRetryPolicy());
   unknown.Runs(InsertTransaction()).HearsAnswer("t1");
   const LocalInstant sent = unknown.now;
@@ -61,10 +66,9 @@ TEST(RunnerCommitSentTest, IsToldOfAnUnknownOutcomeAndNotWithoutACommit) {
   EXPECT_EQ(none.Result().commit_sent, std::nullopt);
 }
 
-TEST(RunnerReadTimestampTest, IsAskedForAndToldIfTheTransactionWantsIt) {
+TEST_F(RunnerReadTimestampTest, IsAskedForAndToldIfTheTransactionWantsIt) {
   Transaction read = ReadTransaction();
   read.return_read_timestamp = true;
-  Client client(OurRetryPolicy());
   client.Runs(read);
   const auto execute = std::get<ExecuteSql>(RequestOf(client.state));
   EXPECT_TRUE(std::get<SingleUseRead>(execute.transaction).return_read_timestamp);
@@ -74,35 +78,27 @@ TEST(RunnerReadTimestampTest, IsAskedForAndToldIfTheTransactionWantsIt) {
   EXPECT_EQ(client.Result().read_timestamp, At(Seconds(5)));
 }
 
-// --- giving up ---------------------------------------------------------------------------------
-
-TEST(RunnerGiveUpTest, NoCallWaitsLonger) {
-  Client client(OurRetryPolicy());
+TEST_F(RunnerGiveUpTest, NoCallWaitsLonger) {
   client.Runs(GivenUpAt(client.now + Seconds(3)));
   EXPECT_EQ(client.Sent().deadline, client.now + Seconds(3));
 }
 
-TEST(RunnerGiveUpTest, AnAttemptIsNotBegunAnyMore) {
+TEST_F(RunnerGiveUpTest, AnAttemptIsNotBegunAnyMore) {
   // A heartbeat of a term that is over must not be sent.
-  Client client(OurRetryPolicy());
   client.Runs(GivenUpAt(client.now + Seconds(3))).HearsAnswer("t1").Later(Seconds(2));
-  client.HearsAborted(Seconds(10));
-  EXPECT_EQ(client.did.back(), "wait 1s") << "no longer than there is time";
-  client.Waits();
-  EXPECT_EQ(client.did.back(), "aborted DEADLINE_EXCEEDED");
+  EXPECT_EQ(client.HearsAborted(Seconds(10)).did.back(), "wait 1s")
+      << "no longer than there is time";
+  EXPECT_EQ(client.Waits().did.back(), "aborted DEADLINE_EXCEEDED");
 }
 
-TEST(RunnerGiveUpTest, ACommitIsNotSentAnyMore) {
+TEST_F(RunnerGiveUpTest, ACommitIsNotSentAnyMore) {
   // The process stood still between the statement and its Commit.
-  Client client(OurRetryPolicy());
   client.Runs(GivenUpAt(client.now + Seconds(3))).Later(Seconds(4)).HearsAnswer("t1");
   EXPECT_EQ(client.did.back(), "Rollback t1");
-  client.HearsAnswer();
-  EXPECT_EQ(client.did.back(), "aborted DEADLINE_EXCEEDED");
+  EXPECT_EQ(client.HearsAnswer().did.back(), "aborted DEADLINE_EXCEEDED");
 }
 
-TEST(RunnerGiveUpTest, ACommitThatWasSentIsUnknown) {
-  Client client(OurRetryPolicy());
+TEST_F(RunnerGiveUpTest, ACommitThatWasSentIsUnknown) {
   client.Runs(GivenUpAt(client.now + Seconds(3))).HearsAnswer("t1").Later(Seconds(3));
   client.HearsError(Code::kUnavailable).Waits();
   EXPECT_EQ(client.Result().outcome, Outcome::kUnknown);

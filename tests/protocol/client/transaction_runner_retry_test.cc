@@ -16,6 +16,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+using RunnerAbortedTest = RunnerFixture;
+using RunnerUnavailableTest = RunnerFixture;
+using RunnerDeadlineTest = RunnerFixture;
+
 // The upper ends of the draws so far.
 std::vector<int64_t> UpperEnds(const ScriptedEntropy& entropy) {
   std::vector<int64_t> ends;
@@ -25,87 +29,77 @@ std::vector<int64_t> UpperEnds(const ScriptedEntropy& entropy) {
 
 // --- ABORTED -----------------------------------------------------------------------------------
 
-TEST(RunnerAbortedTest, ACommitThatIsAbortedRunsTheWholeTransactionAgain) {
+TEST_F(RunnerAbortedTest, ACommitThatIsAbortedRunsTheWholeTransactionAgain) {
   // Nothing of the old attempt may be used: what it heard may not be true any more.
-  Client client;
   client.Runs(HeartbeatTransaction());
   client.Hears({.transaction = "t1", .result = {.row_count = 1}}).HearsAnswer().HearsAborted();
   EXPECT_THAT(client.state.heard, IsEmpty());
   client.Waits().Hears({.transaction = "t2", .result = {.row_count = 0}}).HearsAnswer();
-  client.HearsCommit(At(Seconds(2)));
-  EXPECT_THAT(client.did, ElementsAre("UPDATE begin seq=1", "DELETE t1 seq=2", "Commit t1",
-                                      "wait 20ms", "UPDATE begin after t1 seq=1", "DELETE t2 seq=2",
-                                      "Commit t2", "committed"));
+  EXPECT_THAT(
+      client.HearsCommit(At(Seconds(2))).did,
+      ElementsAre("UPDATE begin seq=1", "DELETE t1 seq=2", "Commit t1", "wait 20ms",
+                  "UPDATE begin after t1 seq=1", "DELETE t2 seq=2", "Commit t2", "committed"));
   ASSERT_EQ(client.Result().results.size(), 2U);
   EXPECT_EQ(client.Result().results[0].row_count, 0) << "of the last attempt";
 }
 
-TEST(RunnerAbortedTest, AStatementThatIsAbortedRunsTheWholeTransactionAgain) {
+TEST_F(RunnerAbortedTest, AStatementThatIsAbortedRunsTheWholeTransactionAgain) {
   // Seen with an explicit begin only, since an inlined one masks its errors; the next attempt
   // inlines again, because the old one had an id.
-  Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
-  client.HearsAborted().Waits();
-  EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "BeginTransaction", "INSERT t1 seq=1",
-                                      "wait 20ms", "INSERT begin after t1 seq=1"));
+  EXPECT_THAT(client.HearsAborted().Waits().did,
+              ElementsAre("INSERT begin seq=1", "BeginTransaction", "INSERT t1 seq=1", "wait 20ms",
+                          "INSERT begin after t1 seq=1"));
 }
 
-TEST(RunnerAbortedTest, TheNextAttemptInlinesItsBeginAndHandsTheOldIdOn) {
+TEST_F(RunnerAbortedTest, TheNextAttemptInlinesItsBeginAndHandsTheOldIdOn) {
   // So the source of the Go client reads: no BeginTransaction here. The old id gives the
   // new attempt its age, without which wound-wait would starve it.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted().Waits();
   EXPECT_EQ(client.did.back(), "INSERT begin after t1 seq=1");
-  client.HearsAnswer("t2").HearsAborted().Waits();
-  EXPECT_EQ(client.did.back(), "INSERT begin after t2 seq=1");
+  EXPECT_EQ(client.HearsAnswer("t2").HearsAborted().Waits().did.back(),
+            "INSERT begin after t2 seq=1");
 }
 
-TEST(RunnerAbortedTest, TheOldIdIsKeptOverAMaskedBegin) {
+TEST_F(RunnerAbortedTest, TheOldIdIsKeptOverAMaskedBegin) {
   // The attempt that could not begin has no id of its own to hand on.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted().Waits();
-  client.HearsError(Code::kInternal);
-  EXPECT_EQ(client.did.back(), "BeginTransaction after t1");
+  EXPECT_EQ(client.HearsError(Code::kInternal).did.back(), "BeginTransaction after t1");
 }
 
-TEST(RunnerAbortedTest, AnAbortedBeginTransactionIsFollowedByAnother) {
+TEST_F(RunnerAbortedTest, AnAbortedBeginTransactionIsFollowedByAnother) {
   // Without an id the Go client begins explicitly again, after a pause.
-  Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAborted().Waits();
   EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "BeginTransaction", "wait 20ms",
                                       "BeginTransaction"));
 }
 
-TEST(RunnerAbortedTest, APolicyMayAskForAnExplicitBegin) {
+TEST_F(RunnerAbortedTest, APolicyMayAskForAnExplicitBegin) {
   // The policy is a value: another client library begins in another way.
   RetryPolicy policy = GoRetryPolicy();
   policy.begin_after_aborted = BeginAfterAborted::kExplicit;
-  Client client(policy);
+  client = Client(policy);
   client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted().Waits().HearsAnswer("t2");
   EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "Commit t1", "wait 20ms",
                                       "BeginTransaction after t1", "INSERT t2 seq=1"));
 }
 
-TEST(RunnerAbortedTest, RetryInfoDecidesThePause) {
+TEST_F(RunnerAbortedTest, RetryInfoDecidesThePause) {
   // Spanner knows when the conflict will be over; its word goes before the policy's.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted(Milliseconds(3));
   EXPECT_EQ(client.did.back(), "wait 3ms");
 }
 
-TEST(RunnerAbortedTest, TheBackoffGrowsUnderneathRetryInfo) {
+TEST_F(RunnerAbortedTest, TheBackoffGrowsUnderneathRetryInfo) {
   // The Go client draws its own pause first and then drops it, so that the next one is longer.
-  Client client;
   client.Runs(InsertTransaction());
   client.HearsAnswer("t1").HearsAborted(Milliseconds(3)).Waits();
-  client.HearsAnswer("t2").HearsAborted();
-  EXPECT_EQ(client.did.back(), "wait 26ms");
+  EXPECT_EQ(client.HearsAnswer("t2").HearsAborted().did.back(), "wait 26ms");
 }
 
-TEST(RunnerAbortedTest, TheBackoffGrowsByThreeTenthsToItsCap) {
+TEST_F(RunnerAbortedTest, TheBackoffGrowsByThreeTenthsToItsCap) {
   // 20 ms times 1.3 each time, never above 32 s: with full jitter each pause is drawn from [1 ns,
   // that].
-  Client client;
   client.Runs(InsertTransaction());
   for (int i = 0; i < 40; ++i) client.HearsAnswer("t").HearsAborted().Waits();
   ASSERT_EQ(client.entropy.draws.size(), 40U);
@@ -124,52 +118,44 @@ TEST(RunnerAbortedTest, TheBackoffGrowsByThreeTenthsToItsCap) {
   }
 }
 
-TEST(RunnerAbortedTest, ThePauseIsWhatWasDrawn) {
+TEST_F(RunnerAbortedTest, ThePauseIsWhatWasDrawn) {
   // Full jitter: the whole range is used, so that two losers part.
-  Client client;
   client.entropy.next = {1, 13'000'000};
-  client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted();
-  EXPECT_EQ(client.did.back(), "wait 1ns");
-  client.Waits().HearsAnswer("t2").HearsAborted();
-  EXPECT_EQ(client.did.back(), "wait 13ms");
+  EXPECT_EQ(client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted().did.back(),
+            "wait 1ns");
+  EXPECT_EQ(client.Waits().HearsAnswer("t2").HearsAborted().did.back(), "wait 13ms");
 }
 
-TEST(RunnerAbortedTest, IsRetriedWithoutEnd) {
+TEST_F(RunnerAbortedTest, IsRetriedWithoutEnd) {
   // spindle's contexts have no deadline; only luck ends the loop.
-  Client client;
   client.Runs(InsertTransaction());
   for (int i = 0; i < 5'000; ++i) {
     client.HearsAnswer("t").HearsAborted().Waits();
     ASSERT_FALSE(client.IsFinished());
   }
   EXPECT_GT(client.now, LocalInstant{} + Seconds(3'600 * 24));
-  client.HearsAnswer("t").HearsCommit(At(Seconds(1)));
-  EXPECT_EQ(client.did.back(), "committed");
+  EXPECT_EQ(client.HearsAnswer("t").HearsCommit(At(Seconds(1))).did.back(), "committed");
 }
 
-TEST(RunnerAbortedTest, AResentCommitThatIsAbortedIsRunAgainAsWell) {
+TEST_F(RunnerAbortedTest, AResentCommitThatIsAbortedIsRunAgainAsWell) {
   // Commit is idempotent under its id, so ABORTED says that no copy of it did anything.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1");
-  client.HearsError(Code::kUnavailable).Waits().HearsAborted().Waits();
-  EXPECT_EQ(client.did.back(), "INSERT begin after t1 seq=1");
+  EXPECT_EQ(client.HearsError(Code::kUnavailable).Waits().HearsAborted().Waits().did.back(),
+            "INSERT begin after t1 seq=1");
 }
 
-// --- UNAVAILABLE and RESOURCE_EXHAUSTED --------------------------------------------------------
-
-TEST(RunnerUnavailableTest, ResendsTheSameCall) {
+TEST_F(RunnerUnavailableTest, ResendsTheSameCall) {
   // A statement that has an id is resent with its sequence number, so that it runs once.
   for (const Code code : {Code::kUnavailable, Code::kResourceExhausted}) {
-    Client client;
+    client = Client();
     client.Runs(HeartbeatTransaction()).HearsAnswer("t1").HearsError(code).Waits();
     EXPECT_THAT(client.did, ElementsAre("UPDATE begin seq=1", "DELETE t1 seq=2", "wait 250ms",
                                         "DELETE t1 seq=2"));
   }
 }
 
-TEST(RunnerUnavailableTest, EveryCopyOfACallHasItsOwnName) {
+TEST_F(RunnerUnavailableTest, EveryCopyOfACallHasItsOwnName) {
   // The late reply to a copy that was given up must not be taken for the reply to the next one.
-  Client client;
   client.Runs(HeartbeatTransaction()).HearsAnswer("t1");
   EXPECT_EQ(client.Name(), std::pair(1, 1));
   client.HearsError(Code::kUnavailable).Waits();
@@ -178,17 +164,15 @@ TEST(RunnerUnavailableTest, EveryCopyOfACallHasItsOwnName) {
   EXPECT_EQ(client.Name(), std::pair(1, 3));
 }
 
-TEST(RunnerUnavailableTest, ABeginIsResentAsANewAttempt) {
+TEST_F(RunnerUnavailableTest, ABeginIsResentAsANewAttempt) {
   // Spanner cannot tell that it began before; the first transaction is left to its idle timeout.
-  Client client;
-  client.Runs(InsertTransaction()).HearsError(Code::kUnavailable).Waits();
-  EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "wait 250ms", "INSERT begin seq=1"));
+  EXPECT_THAT(client.Runs(InsertTransaction()).HearsError(Code::kUnavailable).Waits().did,
+              ElementsAre("INSERT begin seq=1", "wait 250ms", "INSERT begin seq=1"));
   EXPECT_EQ(client.Name(), std::pair(2, 0));
 }
 
-TEST(RunnerUnavailableTest, ACommitIsResentUnderItsTransactionIdOnly) {
+TEST_F(RunnerUnavailableTest, ACommitIsResentUnderItsTransactionIdOnly) {
   // A Commit under another id could apply the transaction twice.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1");
   for (int i = 0; i < 50; ++i) {
     client.HearsError(Code::kUnavailable).Waits();
@@ -196,9 +180,8 @@ TEST(RunnerUnavailableTest, ACommitIsResentUnderItsTransactionIdOnly) {
   }
 }
 
-TEST(RunnerUnavailableTest, ARollbackIsResentToo) {
+TEST_F(RunnerUnavailableTest, ARollbackIsResentToo) {
   // The client waits for it before it returns the error of the body.
-  Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
   client.HearsError(Code::kAlreadyExists).HearsError(Code::kUnavailable).Waits().HearsAnswer();
   EXPECT_THAT(client.did,
@@ -206,14 +189,14 @@ TEST(RunnerUnavailableTest, ARollbackIsResentToo) {
                           "Rollback t1", "wait 250ms", "Rollback t1", "aborted ALREADY_EXISTS"));
 }
 
-TEST(RunnerUnavailableTest, AQueryIsResentSoonerThanTheRest) {
+TEST_F(RunnerUnavailableTest, AQueryIsResentSoonerThanTheRest) {
   // A broken stream is taken up after 20 ms, a unary call after 250 ms; both grow by three tenths.
   Client read;
   read.Runs(ReadTransaction());
   Client insert;
   insert.Runs(InsertTransaction());
-  for (Client* client : {&read, &insert}) {
-    for (int i = 0; i < 3; ++i) client->HearsError(Code::kUnavailable).Waits();
+  for (Client* one : {&read, &insert}) {
+    for (int i = 0; i < 3; ++i) one->HearsError(Code::kUnavailable).Waits();
   }
   EXPECT_THAT(UpperEnds(read.entropy), ElementsAre(20'000'000, 26'000'000, 33'800'000));
   EXPECT_THAT(UpperEnds(insert.entropy), ElementsAre(250'000'000, 325'000'000, 422'500'000));
@@ -221,127 +204,102 @@ TEST(RunnerUnavailableTest, AQueryIsResentSoonerThanTheRest) {
   EXPECT_EQ(insert.entropy.draws[0].purpose, purposes::kCallBackoff);
 }
 
-TEST(RunnerUnavailableTest, TheBackoffBeginsAnewWithEachCall) {
+TEST_F(RunnerUnavailableTest, TheBackoffBeginsAnewWithEachCall) {
   // It belongs to the call, not to the transaction.
-  Client client;
   client.Runs(HeartbeatTransaction());
   client.HearsError(Code::kUnavailable).Waits().HearsError(Code::kUnavailable).Waits();
   client.HearsAnswer("t2").HearsError(Code::kUnavailable);
   EXPECT_THAT(UpperEnds(client.entropy), ElementsAre(250'000'000, 325'000'000, 250'000'000));
 }
 
-TEST(RunnerUnavailableTest, ResendsDoNotMoveTheCallsDeadline) {
+TEST_F(RunnerUnavailableTest, ResendsDoNotMoveTheCallsDeadline) {
   // The timeout is of the call with all its resends, or it would never end.
-  Client client;
   client.Runs(InsertTransaction());
   const LocalInstant deadline = client.Sent().deadline;
   client.HearsError(Code::kUnavailable).Waits();
   EXPECT_EQ(client.Sent().deadline, deadline);
 }
 
-// Refuses every call until the one that is out is something else.
-void RefuseThroughout(Client& client) {
+// Refuses every call until the one that is out is something else: how long that took.
+Duration GivenUpAfter(Client& client) {
+  const LocalInstant began = client.now;
   const auto doing = client.state.doing;
   for (int call = 0; call < 10'000; ++call) {
-    if (client.IsFinished() || client.state.doing != doing) return;
+    if (client.IsFinished() || client.state.doing != doing) return client.now - began;
     client.HearsError(Code::kUnavailable).Waits();
   }
-  FAIL() << "resent without end";
+  ADD_FAILURE() << "resent without end";
+  return {};
 }
 
-TEST(RunnerDeadlineTest, AStatementIsGivenUpAfterThirtySecondsToTheMoment) {
+TEST_F(RunnerDeadlineTest, AStatementIsGivenUpAfterThirtySecondsToTheMoment) {
   // The client sleeps out the rest of its timeout and then answers DEADLINE_EXCEEDED: neither
   // earlier, when the next pause would not fit, nor with another copy after it.
-  Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
-  const LocalInstant began = client.now;
-  RefuseThroughout(client);
+  EXPECT_EQ(GivenUpAfter(client), Seconds(30));
   EXPECT_EQ(client.did.back(), "Rollback t1");
-  EXPECT_EQ(client.now, began + Seconds(30));
-  client.HearsAnswer();
-  EXPECT_EQ(client.did.back(), "aborted DEADLINE_EXCEEDED");
+  EXPECT_EQ(client.HearsAnswer().did.back(), "aborted DEADLINE_EXCEEDED");
 }
 
-TEST(RunnerDeadlineTest, ABeginThatIsCarriedIsGivenUpLikewiseAndThenMasked) {
+TEST_F(RunnerDeadlineTest, ABeginThatIsCarriedIsGivenUpLikewiseAndThenMasked) {
   // DEADLINE_EXCEEDED is an error like any other here: once more, with an explicit begin.
-  Client client;
   client.Runs(InsertTransaction());
-  const LocalInstant began = client.now;
-  RefuseThroughout(client);
+  EXPECT_EQ(GivenUpAfter(client), Seconds(30));
   EXPECT_EQ(client.did.back(), "BeginTransaction");
-  EXPECT_EQ(client.now, began + Seconds(30));
-  RefuseThroughout(client);
+  EXPECT_EQ(GivenUpAfter(client), Seconds(30));
   EXPECT_EQ(client.did.back(), "aborted DEADLINE_EXCEEDED");
-  EXPECT_EQ(client.now, began + Seconds(60));
 }
 
-TEST(RunnerDeadlineTest, ARollbackIsGivenUpAfterThirtySeconds) {
+TEST_F(RunnerDeadlineTest, ARollbackIsGivenUpAfterThirtySeconds) {
   // The error of the body comes that much later.
-  Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
   client.HearsError(Code::kAlreadyExists);
-  const LocalInstant began = client.now;
-  RefuseThroughout(client);
+  EXPECT_EQ(GivenUpAfter(client), Seconds(30));
   EXPECT_EQ(client.did.back(), "aborted ALREADY_EXISTS");
-  EXPECT_EQ(client.now, began + Seconds(30));
 }
 
-TEST(RunnerDeadlineTest, ACommitIsGivenUpAfterAnHourWithAnUnknownOutcome) {
+TEST_F(RunnerDeadlineTest, ACommitIsGivenUpAfterAnHourWithAnUnknownOutcome) {
   // Any of the copies may have committed.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1");
-  const LocalInstant began = client.now;
-  RefuseThroughout(client);
+  EXPECT_EQ(GivenUpAfter(client), Seconds(3'600));
   EXPECT_EQ(client.did.back(), "unknown DEADLINE_EXCEEDED");
-  EXPECT_EQ(client.now, began + Seconds(3'600));
 }
 
-TEST(RunnerDeadlineTest, AQueryIsGivenUpAfterAnHour) {
+TEST_F(RunnerDeadlineTest, AQueryIsGivenUpAfterAnHour) {
   // A partitioned leader's check hangs that long, and meanwhile no round says callback(0).
-  Client client;
   client.Runs(ReadTransaction());
-  const LocalInstant began = client.now;
-  RefuseThroughout(client);
+  EXPECT_EQ(GivenUpAfter(client), Seconds(3'600));
   EXPECT_EQ(client.did.back(), "aborted DEADLINE_EXCEEDED");
-  EXPECT_EQ(client.now, began + Seconds(3'600));
 }
 
-TEST(RunnerDeadlineTest, AfterALateWakeUpNothingIsSentAnyMore) {
+TEST_F(RunnerDeadlineTest, AfterALateWakeUpNothingIsSentAnyMore) {
   // A process that was paused beyond the timeout finds its call timed out.
-  Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
-  client.HearsError(Code::kUnavailable).Later(Seconds(100)).Waits();
-  EXPECT_EQ(client.did.back(), "Rollback t1");
+  EXPECT_EQ(client.HearsError(Code::kUnavailable).Later(Seconds(100)).Waits().did.back(),
+            "Rollback t1");
 }
 
-TEST(RunnerDeadlineTest, AReplyThatComesAfterTheTimeoutIsNotResent) {
+TEST_F(RunnerDeadlineTest, AReplyThatComesAfterTheTimeoutIsNotResent) {
   // The pause that is left is none; time does not run backwards.
-  Client client;
   client.Runs(ReadTransaction()).Later(Seconds(3'601)).HearsError(Code::kUnavailable);
   EXPECT_EQ(client.did.back(), "wait 0s");
-  client.Waits();
-  EXPECT_EQ(client.did.back(), "aborted DEADLINE_EXCEEDED");
+  EXPECT_EQ(client.Waits().did.back(), "aborted DEADLINE_EXCEEDED");
 }
 
-TEST(RunnerDeadlineTest, ATransportsOwnDeadlineIsNotResent) {
+TEST_F(RunnerDeadlineTest, ATransportsOwnDeadlineIsNotResent) {
   // A black-holed call that the transport ended has used its time up.
-  Client client;
-  client.Runs(ReadTransaction()).HearsError(Code::kDeadlineExceeded);
-  EXPECT_THAT(client.did, ElementsAre("SELECT single seq=1", "aborted DEADLINE_EXCEEDED"));
+  EXPECT_THAT(client.Runs(ReadTransaction()).HearsError(Code::kDeadlineExceeded).did,
+              ElementsAre("SELECT single seq=1", "aborted DEADLINE_EXCEEDED"));
 }
 
-TEST(RunnerDeadlineTest, TheDeletesTimeoutAfterAnAbortedUpdateRunsAllAgain) {
+TEST_F(RunnerDeadlineTest, TheDeletesTimeoutAfterAnAbortedUpdateRunsAllAgain) {
   // The clean-up's own failure is ignored even here; the UPDATE's ABORTED decides.
-  Client client;
   client.Runs(HeartbeatTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
   client.HearsAborted();
   while (client.did.back() == "DELETE t1 seq=2") client.HearsError(Code::kUnavailable).Waits();
   EXPECT_EQ(client.did.back(), "wait 20ms");
-  client.Waits();
-  EXPECT_EQ(client.did.back(), "UPDATE begin after t1 seq=1");
+  EXPECT_EQ(client.Waits().did.back(), "UPDATE begin after t1 seq=1");
 }
-
-// --- the policy --------------------------------------------------------------------------------
 
 TEST(RunnerPolicyTest, GosIsWhatWasReadInItsSources) {
   // Each number here is time that a caller waits, so it must not change by accident.
@@ -357,17 +315,15 @@ TEST(RunnerPolicyTest, GosIsWhatWasReadInItsSources) {
   EXPECT_EQ(policy.begin_after_aborted, BeginAfterAborted::kInlined);
 }
 
-TEST(RunnerUnavailableTest, ThePauseThatSpannerAsksForIsTaken) {
+TEST_F(RunnerUnavailableTest, ThePauseThatSpannerAsksForIsTaken) {
   // A server that is overloaded says how long it needs; still not beyond the call's timeout.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1");
   const auto asks_for = [](Duration pause) {
     return Response{.status = {.code = Code::kResourceExhausted, .retry_after = pause}};
   };
-  client.Hears(asks_for(Seconds(7)));
-  EXPECT_EQ(client.did.back(), "wait 7s");
-  client.Waits().Hears(asks_for(Seconds(36'000)));
-  EXPECT_EQ(client.did.back(), "wait " + FormatDuration(Seconds(3600 - 7)));
+  EXPECT_EQ(client.Hears(asks_for(Seconds(7))).did.back(), "wait 7s");
+  EXPECT_EQ(client.Waits().Hears(asks_for(Seconds(36'000))).did.back(),
+            "wait " + FormatDuration(Seconds(3600 - 7)));
 }
 
 }  // namespace

@@ -16,6 +16,13 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+using RunnerSessionTest = RunnerFixture;
+using RunnerSessionLostTest = RunnerFixture;
+using RunnerPrecommitTest = RunnerFixture;
+using RunnerMutationTest = RunnerFixture;
+using RunnerLockModeTest = RunnerFixture;
+using RunnerCancelTest = RunnerFixture;
+
 Mutation Writes(MutationKind kind, std::string table, size_t rows = 1) {
   return {.kind = kind, .table = std::move(table), .rows = std::vector<Row>(rows)};
 }
@@ -28,39 +35,33 @@ Transaction MutationsAlone() {
 
 // --- the session -------------------------------------------------------------------------------
 
-TEST(RunnerSessionTest, IsAskedForFirstAndCarriedByEveryCall) {
+TEST_F(RunnerSessionTest, IsAskedForFirstAndCarriedByEveryCall) {
   // Spanner finds the transaction by its session; a call under another one is refused.
-  Client client;
   client.RunsWithoutSession(HeartbeatTransaction()).Gets("s1", /*multiplexed=*/true);
-  client.HearsAnswer("t1").HearsAnswer().HearsCommit(At(Seconds(1)));
-  EXPECT_THAT(client.did, ElementsAre("need session", "s1: UPDATE begin seq=1",
-                                      "s1: DELETE t1 seq=2", "s1: Commit t1", "committed"));
+  EXPECT_THAT(client.HearsAnswer("t1").HearsAnswer().HearsCommit(At(Seconds(1))).did,
+              ElementsAre("need session", "s1: UPDATE begin seq=1", "s1: DELETE t1 seq=2",
+                          "s1: Commit t1", "committed"));
 }
 
-TEST(RunnerSessionTest, ThatCannotBeHadEndsTheTransactionWithoutEffect) {
+TEST_F(RunnerSessionTest, ThatCannotBeHadEndsTheTransactionWithoutEffect) {
   // Nothing was sent, so nothing can have happened.
-  Client client;
   client.RunsWithoutSession(InsertTransaction()).GetsNone(Code::kPermissionDenied);
   EXPECT_THAT(client.did, ElementsAre("need session", "aborted PERMISSION_DENIED"));
 }
 
-TEST(RunnerSessionTest, OnARegularOneTheAgeIsNotHandedOn) {
+TEST_F(RunnerSessionTest, OnARegularOneTheAgeIsNotHandedOn) {
   // Spanner knows the age of a regular session's transactions, and takes no id of another one.
   Client regular;
   regular.RunsWithoutSession(InsertTransaction()).Gets("s1", /*multiplexed=*/false);
-  regular.HearsAnswer("t1").HearsAborted().Waits();
-  EXPECT_EQ(regular.did.back(), "s1: INSERT begin seq=1");
+  EXPECT_EQ(regular.HearsAnswer("t1").HearsAborted().Waits().did.back(), "s1: INSERT begin seq=1");
   Client multiplexed;
   multiplexed.RunsWithoutSession(InsertTransaction()).Gets("s1", /*multiplexed=*/true);
-  multiplexed.HearsAnswer("t1").HearsAborted().Waits();
-  EXPECT_EQ(multiplexed.did.back(), "s1: INSERT begin after t1 seq=1");
+  EXPECT_EQ(multiplexed.HearsAnswer("t1").HearsAborted().Waits().did.back(),
+            "s1: INSERT begin after t1 seq=1");
 }
 
-// --- a lost session ----------------------------------------------------------------------------
-
-TEST(RunnerSessionLostTest, OfAReadTheReadIsSentAgainAtOnce) {
+TEST_F(RunnerSessionLostTest, OfAReadTheReadIsSentAgainAtOnce) {
   // A process that slept for an hour wakes up with a session that Spanner has deleted.
-  Client client;
   client.RunsWithoutSession(ReadTransaction()).Gets("s1", true).HearsSessionNotFound();
   EXPECT_TRUE(client.state.session_lost);
   client.Gets("s2", true).HearsAnswer();
@@ -69,10 +70,9 @@ TEST(RunnerSessionLostTest, OfAReadTheReadIsSentAgainAtOnce) {
                                       "s2: SELECT single seq=1", "committed"));
 }
 
-TEST(RunnerSessionLostTest, AtTheFirstStatementTheTransactionBeginsExplicitlyOnAnother) {
+TEST_F(RunnerSessionLostTest, AtTheFirstStatementTheTransactionBeginsExplicitlyOnAnother) {
   // An attempt that got no id is followed by BeginTransaction, as after ABORTED; Go's client also
   // sends one on the session that is gone.
-  Client client;
   client.RunsWithoutSession(InsertTransaction()).Gets("s1", true).HearsSessionNotFound();
   client.Gets("s2", true).HearsAnswer("t2").HearsAnswer().HearsCommit(At(Seconds(1)));
   EXPECT_THAT(client.did, ElementsAre("need session", "s1: INSERT begin seq=1", "need session",
@@ -80,142 +80,117 @@ TEST(RunnerSessionLostTest, AtTheFirstStatementTheTransactionBeginsExplicitlyOnA
                                       "s2: Commit t2", "committed"));
 }
 
-TEST(RunnerSessionLostTest, BetweenStatementsNothingOfTheAttemptIsKept) {
+TEST_F(RunnerSessionLostTest, BetweenStatementsNothingOfTheAttemptIsKept) {
   // Its transaction went with the session, and so did its age.
-  Client client;
   client.RunsWithoutSession(HeartbeatTransaction()).Gets("s1", true);
   client.Hears({.transaction = "t1", .result = {.row_count = 1}}).HearsSessionNotFound();
   EXPECT_THAT(client.state.heard, IsEmpty());
-  client.Gets("s2", true);
-  EXPECT_EQ(client.did.back(), "s2: UPDATE begin seq=1");
+  EXPECT_EQ(client.Gets("s2", true).did.back(), "s2: UPDATE begin seq=1");
 }
 
-TEST(RunnerSessionLostTest, AtAStatementWhoseErrorsAreIgnoredTheTransactionStillRunsAgain) {
+TEST_F(RunnerSessionLostTest, AtAStatementWhoseErrorsAreIgnoredTheTransactionStillRunsAgain) {
   // To ignore this one would commit a transaction that does not exist.
-  Client client;
   client.RunsWithoutSession(HeartbeatTransaction()).Gets("s1", true);
-  client.HearsAnswer("t1").HearsSessionNotFound();
-  EXPECT_EQ(client.did.back(), "need session");
+  EXPECT_EQ(client.HearsAnswer("t1").HearsSessionNotFound().did.back(), "need session");
 }
 
-TEST(RunnerSessionLostTest, AtTheFirstCommitTheTransactionRunsAgain) {
+TEST_F(RunnerSessionLostTest, AtTheFirstCommitTheTransactionRunsAgain) {
   // Spanner did not know the session, so it did not commit.
-  Client client;
   client.RunsWithoutSession(InsertTransaction()).Gets("s1", true);
   client.HearsAnswer("t1").HearsSessionNotFound();
-  client.Gets("s2", true).HearsAnswer("t2").HearsCommit(At(Seconds(1)));
-  EXPECT_THAT(client.did,
+  EXPECT_THAT(client.Gets("s2", true).HearsAnswer("t2").HearsCommit(At(Seconds(1))).did,
               ElementsAre("need session", "s1: INSERT begin seq=1", "s1: Commit t1", "need session",
                           "s2: INSERT begin seq=1", "s2: Commit t2", "committed"));
 }
 
-TEST(RunnerSessionLostTest, AtAResentCommitTheOutcomeIsUnknown) {
+TEST_F(RunnerSessionLostTest, AtAResentCommitTheOutcomeIsUnknown) {
   // The first copy may have committed before the session went. To run the transaction again would
   // do its work twice.
-  Client client;
   client.RunsWithoutSession(InsertTransaction()).Gets("s1", true);
   client.HearsAnswer("t1").HearsError(Code::kUnavailable).Waits().HearsSessionNotFound();
   EXPECT_EQ(client.did.back(), "unknown NOT_FOUND");
   EXPECT_TRUE(client.state.session_lost) << "the host may not hand it out again";
 }
 
-TEST(RunnerSessionLostTest, AtTheRollbackTheTransactionEndsWithItsOwnError) {
+TEST_F(RunnerSessionLostTest, AtTheRollbackTheTransactionEndsWithItsOwnError) {
   // What was to be undone went with the session.
-  Client client;
   client.RunsWithoutSession(InsertTransaction()).Gets("s1", true);
   client.HearsError(Code::kAlreadyExists).HearsAnswer("t1");
-  client.HearsError(Code::kAlreadyExists).HearsSessionNotFound();
-  EXPECT_EQ(client.did.back(), "aborted ALREADY_EXISTS");
+  EXPECT_EQ(client.HearsError(Code::kAlreadyExists).HearsSessionNotFound().did.back(),
+            "aborted ALREADY_EXISTS");
   EXPECT_TRUE(client.state.session_lost);
 }
 
-TEST(RunnerSessionLostTest, IsToldFromOtherThingsThatWereNotFound) {
+TEST_F(RunnerSessionLostTest, IsToldFromOtherThingsThatWereNotFound) {
   // A missing table is the caller's mistake, and no session would find it.
-  Client client;
   client.RunsWithoutSession(ReadTransaction()).Gets("s1", true);
-  client.HearsError(Code::kNotFound, "Table not found: locktable");
-  EXPECT_EQ(client.did.back(), "aborted NOT_FOUND");
+  EXPECT_EQ(client.HearsError(Code::kNotFound, "Table not found: locktable").did.back(),
+            "aborted NOT_FOUND");
   EXPECT_FALSE(client.state.session_lost);
   EXPECT_FALSE(IsSessionNotFound(Error(Code::kInternal, "Session not found: s1")));
 }
 
-// --- precommit tokens --------------------------------------------------------------------------
-
-TEST(RunnerPrecommitTest, TheTokenOfTheGreatestSequenceGoesWithCommit) {
+TEST_F(RunnerPrecommitTest, TheTokenOfTheGreatestSequenceGoesWithCommit) {
   // Replies may overtake each other; an old token would make Spanner refuse the Commit.
-  Client client;
   client.RunsWithoutSession(HeartbeatTransaction()).Gets("s1", true);
-  client.HearsToken("new", 7, "t1").HearsToken("old", 6);
-  EXPECT_EQ(client.did.back(), "s1: Commit t1 token=new");
+  EXPECT_EQ(client.HearsToken("new", 7, "t1").HearsToken("old", 6).did.back(),
+            "s1: Commit t1 token=new");
 }
 
-TEST(RunnerPrecommitTest, ANewAttemptForgetsTheToken) {
+TEST_F(RunnerPrecommitTest, ANewAttemptForgetsTheToken) {
   // It was made for another transaction.
-  Client client;
   client.RunsWithoutSession(InsertTransaction()).Gets("s1", true);
   client.HearsToken("a", 7, "t1").HearsAborted().Waits().HearsToken("b", 1, "t2");
   EXPECT_EQ(client.did.back(), "s1: Commit t2 token=b");
 }
 
-TEST(RunnerPrecommitTest, ACommitAnsweredByATokenHasNotCommittedAndIsSentOnceMore) {
+TEST_F(RunnerPrecommitTest, ACommitAnsweredByATokenHasNotCommittedAndIsSentOnceMore) {
   // Taken for success, it would lose the write. Spanner has kept the mutations.
-  Client client;
   client.RunsWithoutSession(MutationsAlone()).Gets("s1", true).HearsToken("a", 1, "t1");
-  client.HearsToken("b", 2).HearsCommit(At(Seconds(2)));
-  EXPECT_THAT(client.did,
+  EXPECT_THAT(client.HearsToken("b", 2).HearsCommit(At(Seconds(2))).did,
               ElementsAre("need session", "s1: BeginTransaction key=b",
                           "s1: Commit t1 +a +b token=a", "s1: Commit t1 token=b", "committed"));
   EXPECT_EQ(client.Result().commit_timestamp, At(Seconds(2)));
 }
 
-TEST(RunnerPrecommitTest, TheCommitThatConfirmsIsAFirstCopyAgain) {
+TEST_F(RunnerPrecommitTest, TheCommitThatConfirmsIsAFirstCopyAgain) {
   // Its certain errors are certain: the Commit before it said itself that it did not commit.
-  Client client;
   client.RunsWithoutSession(InsertTransaction()).Gets("s1", true).HearsAnswer("t1");
   client.HearsError(Code::kUnavailable).Waits().HearsToken("b", 2);
-  client.HearsError(Code::kAlreadyExists);
-  EXPECT_EQ(client.did.back(), "aborted ALREADY_EXISTS");
+  EXPECT_EQ(client.HearsError(Code::kAlreadyExists).did.back(), "aborted ALREADY_EXISTS");
 }
 
-TEST(RunnerPrecommitTest, ASecondTokenEndsUnknownRatherThanInALoop) {
+TEST_F(RunnerPrecommitTest, ASecondTokenEndsUnknownRatherThanInALoop) {
   // One more Commit is what Spanner asks for; a server that asks for ever must not be obeyed.
-  Client client;
   client.RunsWithoutSession(InsertTransaction()).Gets("s1", true).HearsAnswer("t1");
-  client.HearsToken("b", 2).HearsToken("c", 3);
-  EXPECT_EQ(client.did.back(), "unknown INTERNAL");
+  EXPECT_EQ(client.HearsToken("b", 2).HearsToken("c", 3).did.back(), "unknown INTERNAL");
 }
 
-// --- mutations and lock modes ------------------------------------------------------------------
-
-TEST(RunnerMutationTest, AloneTheyAreBegunExplicitly) {
+TEST_F(RunnerMutationTest, AloneTheyAreBegunExplicitly) {
   // There is no statement to carry the begin. A regular session needs no mutation key.
-  Client client;
   client.RunsWithoutSession(MutationsAlone()).Gets("s1", false);
-  client.HearsAnswer("t1").HearsCommit(At(Seconds(1)));
-  EXPECT_THAT(client.did, ElementsAre("need session", "s1: BeginTransaction", "s1: Commit t1 +a +b",
-                                      "committed"));
+  EXPECT_THAT(
+      client.HearsAnswer("t1").HearsCommit(At(Seconds(1))).did,
+      ElementsAre("need session", "s1: BeginTransaction", "s1: Commit t1 +a +b", "committed"));
 }
 
-TEST(RunnerMutationTest, AloneTheyAreBegunExplicitlyAfterAbortedToo) {
+TEST_F(RunnerMutationTest, AloneTheyAreBegunExplicitlyAfterAbortedToo) {
   // Nothing could carry the begin the second time either.
-  Client client;
-  client.Runs(MutationsAlone()).HearsAnswer("t1").HearsAborted().Waits();
-  EXPECT_THAT(client.did, ElementsAre("BeginTransaction", "Commit t1 +a +b", "wait 20ms",
-                                      "BeginTransaction after t1"));
+  EXPECT_THAT(
+      client.Runs(MutationsAlone()).HearsAnswer("t1").HearsAborted().Waits().did,
+      ElementsAre("BeginTransaction", "Commit t1 +a +b", "wait 20ms", "BeginTransaction after t1"));
 }
 
-TEST(RunnerMutationTest, TheKeyIsTheLargestInsertWhereAllAreInserts) {
+TEST_F(RunnerMutationTest, TheKeyIsTheLargestInsertWhereAllAreInserts) {
   // It finds the participant that coordinates; an insert names no row that is there already.
-  Client client;
   Transaction inserts = MutationsAlone();
   inserts.mutations = {Writes(MutationKind::kInsert, "a"), Writes(MutationKind::kInsert, "b", 2)};
-  client.RunsWithoutSession(inserts).Gets("s1", true);
-  EXPECT_EQ(client.did.back(), "s1: BeginTransaction key=b");
+  EXPECT_EQ(client.RunsWithoutSession(inserts).Gets("s1", true).did.back(),
+            "s1: BeginTransaction key=b");
 }
 
-TEST(RunnerMutationTest, WithStatementsTheyGoWithTheCommit) {
+TEST_F(RunnerMutationTest, WithStatementsTheyGoWithTheCommit) {
   // Statements do not see them; a retried Commit carries them again.
-  Client client;
   Transaction both = InsertTransaction();
   both.mutations = {Writes(MutationKind::kDelete, "a")};
   client.Runs(both).HearsAnswer("t1").HearsError(Code::kUnavailable).Waits();
@@ -223,9 +198,8 @@ TEST(RunnerMutationTest, WithStatementsTheyGoWithTheCommit) {
               ElementsAre("INSERT begin seq=1", "Commit t1 +a", "wait 250ms", "Commit t1 +a"));
 }
 
-TEST(RunnerLockModeTest, IsSaidByEveryBegin) {
+TEST_F(RunnerLockModeTest, IsSaidByEveryBegin) {
   // A retry that locked where the first attempt did not would behave in another way.
-  Client client;
   Transaction optimistic = InsertTransaction();
   optimistic.lock_mode = LockMode::kOptimistic;
   client.Runs(optimistic).HearsError(Code::kInternal).HearsAnswer("t1").HearsAborted().Waits();
@@ -234,45 +208,37 @@ TEST(RunnerLockModeTest, IsSaidByEveryBegin) {
                                       "INSERT begin optimistic after t1 seq=1"));
 }
 
-// --- cancellation ------------------------------------------------------------------------------
-
-TEST(RunnerCancelTest, BeforeTheBeginIsHeardEndsWithoutEffect) {
+TEST_F(RunnerCancelTest, BeforeTheBeginIsHeardEndsWithoutEffect) {
   // There is no id to roll back; nothing was committed.
-  Client client;
-  client.Runs(InsertTransaction()).IsCancelled();
-  EXPECT_EQ(client.did.back(), "aborted CANCELLED");
+  EXPECT_EQ(client.Runs(InsertTransaction()).IsCancelled().did.back(), "aborted CANCELLED");
 }
 
-TEST(RunnerCancelTest, OfAnOpenTransactionRollsItBack) {
+TEST_F(RunnerCancelTest, OfAnOpenTransactionRollsItBack) {
   // Its locks would stand in the way of others until Spanner finds it idle.
-  Client client;
-  client.Runs(HeartbeatTransaction()).HearsAnswer("t1").IsCancelled();
-  EXPECT_EQ(client.did.back(), "Rollback t1");
-  client.HearsAnswer();
-  EXPECT_EQ(client.did.back(), "aborted CANCELLED");
+  EXPECT_EQ(client.Runs(HeartbeatTransaction()).HearsAnswer("t1").IsCancelled().did.back(),
+            "Rollback t1");
+  EXPECT_EQ(client.HearsAnswer().did.back(), "aborted CANCELLED");
 }
 
-TEST(RunnerCancelTest, OfACommitIsUnknown) {
+TEST_F(RunnerCancelTest, OfACommitIsUnknown) {
   // Spanner may have it already; also between two copies of it.
   Client sent;
-  sent.Runs(InsertTransaction()).HearsAnswer("t1").IsCancelled();
-  EXPECT_EQ(sent.did.back(), "unknown CANCELLED");
+  EXPECT_EQ(sent.Runs(InsertTransaction()).HearsAnswer("t1").IsCancelled().did.back(),
+            "unknown CANCELLED");
   Client waiting;
   waiting.Runs(InsertTransaction()).HearsAnswer("t1").HearsError(Code::kUnavailable).IsCancelled();
   EXPECT_EQ(waiting.did.back(), "unknown CANCELLED");
 }
 
-TEST(RunnerCancelTest, InTheWayOfARollbackChangesNothing) {
+TEST_F(RunnerCancelTest, InTheWayOfARollbackChangesNothing) {
   // It is what a cancellation would do.
-  Client client;
   client.Runs(HeartbeatTransaction()).HearsAnswer("t1").IsCancelled();
   EXPECT_EQ(OnCancelled(GoRetryPolicy(), client.state, client.now, Error(Code::kCancelled, "")),
             std::nullopt);
 }
 
-TEST(RunnerCancelTest, InAPauseAfterAbortedEndsWithoutEffect) {
+TEST_F(RunnerCancelTest, InAPauseAfterAbortedEndsWithoutEffect) {
   // The old attempt is over, and the next one has not begun.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted().IsCancelled();
   EXPECT_EQ(client.did.back(), "aborted CANCELLED");
 }

@@ -18,57 +18,55 @@ namespace {
 
 using testing::ElementsAre;
 
+using RunnerReadTest = RunnerFixture;
+using RunnerTest = RunnerFixture;
+using RunnerBeginTest = RunnerFixture;
+using RunnerHeartbeatTest = RunnerFixture;
+using RunnerRollbackTest = RunnerFixture;
+using RunnerOutcomeTest = RunnerFixture;
+
 // --- reads -------------------------------------------------------------------------------------
 
-TEST(RunnerReadTest, IsOneSingleUseCall) {
+TEST_F(RunnerReadTest, IsOneSingleUseCall) {
   // A read holds no lock and needs no commit: spindle asks this way once per round and question.
-  Client client;
   client.Runs(ReadTransaction());
-  client.Hears({.result = {.rows = {{int64_t{7}}}}});
+  client.Hears({.result = {.rows = {{7}}}});
   EXPECT_THAT(client.did, ElementsAre("SELECT single seq=1", "committed"));
   ASSERT_EQ(client.Result().results.size(), 1U);
-  EXPECT_EQ(client.Result().results[0].rows, (std::vector<Row>{{int64_t{7}}}));
+  EXPECT_EQ(client.Result().results[0].rows, (std::vector<Row>{{7}}));
 }
 
-TEST(RunnerReadTest, ThatFailsEndsWithItsErrorAndNoRollback) {
+TEST_F(RunnerReadTest, ThatFailsEndsWithItsErrorAndNoRollback) {
   // There is nothing to roll back, and spindle looks at the error.
-  Client client;
   client.Runs(ReadTransaction()).HearsError(Code::kInvalidArgument, "no such table");
   EXPECT_THAT(client.did, ElementsAre("SELECT single seq=1", "aborted INVALID_ARGUMENT"));
   EXPECT_EQ(client.Result().status.message, "no such table");
 }
 
-TEST(RunnerReadTest, ThatIsAbortedIsNotRetried) {
+TEST_F(RunnerReadTest, ThatIsAbortedIsNotRetried) {
   // Only a read-write transaction is run again; a read outside of one ends with what it heard.
-  Client client;
-  client.Runs(ReadTransaction()).HearsAborted();
-  EXPECT_THAT(client.did, ElementsAre("SELECT single seq=1", "aborted ABORTED"));
+  EXPECT_THAT(client.Runs(ReadTransaction()).HearsAborted().did,
+              ElementsAre("SELECT single seq=1", "aborted ABORTED"));
 }
 
-// --- the normal course -------------------------------------------------------------------------
-
-TEST(RunnerTest, TheFirstStatementCarriesTheBegin) {
+TEST_F(RunnerTest, TheFirstStatementCarriesTheBegin) {
   // One round trip less than an explicit begin: an INSERT costs two calls.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1").HearsCommit(At(Seconds(1)));
   EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "Commit t1", "committed"));
   EXPECT_EQ(client.Result().commit_timestamp, At(Seconds(1)));
 }
 
-TEST(RunnerTest, LaterStatementsUseTheIdAndTheNextSequenceNumber) {
+TEST_F(RunnerTest, LaterStatementsUseTheIdAndTheNextSequenceNumber) {
   // Spanner answers a repeated sequence number from memory; two statements with one number would
   // run once.
-  Client client;
   client.Runs(HeartbeatTransaction());
-  client.HearsAnswer("t1").HearsAnswer().HearsCommit(At(Seconds(1)));
-  EXPECT_THAT(client.did,
+  EXPECT_THAT(client.HearsAnswer("t1").HearsAnswer().HearsCommit(At(Seconds(1))).did,
               ElementsAre("UPDATE begin seq=1", "DELETE t1 seq=2", "Commit t1", "committed"));
   EXPECT_EQ(client.Result().results.size(), 2U);
 }
 
-TEST(RunnerTest, CallsAreNamedByAttemptAndCall) {
+TEST_F(RunnerTest, CallsAreNamedByAttemptAndCall) {
   // A call's name is a function of the state; the same state must send the same name.
-  Client client;
   client.Runs(HeartbeatTransaction());
   EXPECT_EQ(client.Name(), std::pair(1, 0));
   client.HearsAnswer("t1");
@@ -79,9 +77,8 @@ TEST(RunnerTest, CallsAreNamedByAttemptAndCall) {
   EXPECT_EQ(client.Name(), std::pair(2, 0));
 }
 
-TEST(RunnerTest, NoTwoCallsOfATransactionHaveOneName) {
+TEST_F(RunnerTest, NoTwoCallsOfATransactionHaveOneName) {
   // The world finds a call by its name, and Spanner makes a transaction's id of it.
-  Client client;
   client.Runs(HeartbeatTransaction());
   std::vector<std::pair<int, int>> names = {client.Name()};
   const auto note = [&] { names.push_back(client.Name()); };
@@ -105,9 +102,8 @@ TEST(RunnerTest, NoTwoCallsOfATransactionHaveOneName) {
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
 }
 
-TEST(RunnerTest, AStepBelongsToItsStatementAndTheRestToTheTransaction) {
+TEST_F(RunnerTest, AStepBelongsToItsStatementAndTheRestToTheTransaction) {
   // Faults are declared on steps: "between INSERT and UPDATE", "at the commit of heartbeat_update".
-  Client client;
   client.Runs(HeartbeatTransaction());
   EXPECT_EQ(client.Sent().step, spindle_v2::steps::kHeartbeatUpdate);
   client.HearsAnswer("t1");
@@ -116,7 +112,7 @@ TEST(RunnerTest, AStepBelongsToItsStatementAndTheRestToTheTransaction) {
   EXPECT_EQ(client.Sent().step, spindle_v2::steps::kHeartbeatUpdate);
 }
 
-TEST(RunnerTest, TheCallsDeadlineIsItsKindsTimeoutFromItsFirstSend) {
+TEST_F(RunnerTest, TheCallsDeadlineIsItsKindsTimeoutFromItsFirstSend) {
   // A black-holed DML call is given up after 30 s, a query or a Commit only after an hour: how
   // long a partitioned leader hangs depends on it.
   Client read;
@@ -136,70 +132,60 @@ TEST(RunnerTest, TheCallsDeadlineIsItsKindsTimeoutFromItsFirstSend) {
   EXPECT_EQ(loser.Sent().deadline, loser.now + Seconds(30));
 }
 
-// --- a begin that fails with its statement -----------------------------------------------------
-
-TEST(RunnerBeginTest, TheLosingInsertCostsFourCalls) {
+TEST_F(RunnerBeginTest, TheLosingInsertCostsFourCalls) {
   // What upstream's losers do to Spanner in every INSERT race.
-  Client client;
   client.Runs(InsertTransaction());
   client.HearsError(Code::kAlreadyExists, "Row [job] in table locktable already exists");
   client.HearsAnswer("t1");
   client.HearsError(Code::kAlreadyExists, "Row [job] in table locktable already exists");
-  client.HearsAnswer();
-  EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "BeginTransaction", "INSERT t1 seq=1",
-                                      "Rollback t1", "aborted ALREADY_EXISTS"));
+  EXPECT_THAT(client.HearsAnswer().did,
+              ElementsAre("INSERT begin seq=1", "BeginTransaction", "INSERT t1 seq=1",
+                          "Rollback t1", "aborted ALREADY_EXISTS"));
   EXPECT_EQ(client.Result().status.message, "Row [job] in table locktable already exists");
 }
 
-TEST(RunnerBeginTest, AnyErrorOfAStatementThatCarriesTheBeginIsMasked) {
+TEST_F(RunnerBeginTest, AnyErrorOfAStatementThatCarriesTheBeginIsMasked) {
   // The Go client takes each of them, ABORTED too, for "could not begin": once more, at once, with
   // a BeginTransaction of its own.
   for (const Code code :
        {Code::kAborted, Code::kAlreadyExists, Code::kInvalidArgument, Code::kDeadlineExceeded,
         Code::kInternal, Code::kUnknown, Code::kCancelled, Code::kPermissionDenied}) {
-    Client client;
-    client.Runs(InsertTransaction()).HearsError(code);
-    EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "BeginTransaction")) << WordOf(code);
+    client = Client();
+    EXPECT_THAT(client.Runs(InsertTransaction()).HearsError(code).did,
+                ElementsAre("INSERT begin seq=1", "BeginTransaction"))
+        << WordOf(code);
     EXPECT_THAT(client.entropy.draws, testing::IsEmpty()) << "at once, without a backoff";
   }
 }
 
-TEST(RunnerBeginTest, AnAnswerWithoutAnIdIsMaskedToo) {
+TEST_F(RunnerBeginTest, AnAnswerWithoutAnIdIsMaskedToo) {
   // Without an id there is nothing to commit, however well the statement went.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("").HearsAnswer("t1").HearsAnswer();
   EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "BeginTransaction", "INSERT t1 seq=1",
                                       "Commit t1"));
 }
 
-TEST(RunnerBeginTest, NothingElseOfTheBodyIsSentAfterTheMaskedError) {
+TEST_F(RunnerBeginTest, NothingElseOfTheBodyIsSentAfterTheMaskedError) {
   // The heartbeat's clean-up finds the transaction closed: its DELETE does not reach Spanner.
-  Client client;
-  client.Runs(HeartbeatTransaction()).HearsError(Code::kInvalidArgument);
-  EXPECT_THAT(client.did, ElementsAre("UPDATE begin seq=1", "BeginTransaction"));
+  EXPECT_THAT(client.Runs(HeartbeatTransaction()).HearsError(Code::kInvalidArgument).did,
+              ElementsAre("UPDATE begin seq=1", "BeginTransaction"));
 }
 
-TEST(RunnerBeginTest, AnExplicitBeginThatFailsEndsTheTransaction) {
+TEST_F(RunnerBeginTest, AnExplicitBeginThatFailsEndsTheTransaction) {
   // Nothing was begun that could be rolled back.
-  Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal);
-  client.HearsError(Code::kPermissionDenied, "no");
-  EXPECT_THAT(client.did,
+  EXPECT_THAT(client.HearsError(Code::kPermissionDenied, "no").did,
               ElementsAre("INSERT begin seq=1", "BeginTransaction", "aborted PERMISSION_DENIED"));
 }
 
-TEST(RunnerBeginTest, AnExplicitBeginWithoutAnIdEndsTheTransaction) {
+TEST_F(RunnerBeginTest, AnExplicitBeginWithoutAnIdEndsTheTransaction) {
   // A server that is broken in this way must not make a client commit the empty id.
-  Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("");
   EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1", "BeginTransaction", "aborted UNKNOWN"));
 }
 
-// --- errors within the body --------------------------------------------------------------------
-
-TEST(RunnerHeartbeatTest, TheDeleteIsSentAfterAFailedUpdateAndThenAllIsRolledBack) {
+TEST_F(RunnerHeartbeatTest, TheDeleteIsSentAfterAFailedUpdateAndThenAllIsRolledBack) {
   // The closure of spindle's heartbeat cleans up before it returns the UPDATE's error.
-  Client client;
   client.Runs(HeartbeatTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
   client.HearsError(Code::kFailedPrecondition, "of the UPDATE").HearsAnswer().HearsAnswer();
   EXPECT_THAT(client.did,
@@ -208,27 +194,23 @@ TEST(RunnerHeartbeatTest, TheDeleteIsSentAfterAFailedUpdateAndThenAllIsRolledBac
   EXPECT_EQ(client.Result().status.message, "of the UPDATE");
 }
 
-TEST(RunnerHeartbeatTest, TheDeletesErrorIsIgnored) {
+TEST_F(RunnerHeartbeatTest, TheDeletesErrorIsIgnored) {
   // Where a pending commit timestamp blocks the whole table the DELETE always fails, and the
   // heartbeat has to commit all the same.
-  Client client;
   client.Runs(HeartbeatTransaction()).HearsAnswer("t1");
-  client.HearsError(Code::kInvalidArgument).HearsCommit(At(Seconds(1)));
-  EXPECT_THAT(client.did,
+  EXPECT_THAT(client.HearsError(Code::kInvalidArgument).HearsCommit(At(Seconds(1))).did,
               ElementsAre("UPDATE begin seq=1", "DELETE t1 seq=2", "Commit t1", "committed"));
 }
 
-TEST(RunnerHeartbeatTest, AnAbortedDeleteIsIgnoredUntilTheCommitIsAborted) {
+TEST_F(RunnerHeartbeatTest, AnAbortedDeleteIsIgnoredUntilTheCommitIsAborted) {
   // The closure does not see it, so the client first tries to commit a dead transaction.
-  Client client;
   client.Runs(HeartbeatTransaction()).HearsAnswer("t1").HearsAborted().HearsAborted().Waits();
   EXPECT_THAT(client.did, ElementsAre("UPDATE begin seq=1", "DELETE t1 seq=2", "Commit t1",
                                       "wait 20ms", "UPDATE begin after t1 seq=1"));
 }
 
-TEST(RunnerHeartbeatTest, AnAbortedUpdateStillSendsTheDeleteAndIsThenRetriedWithoutRollback) {
+TEST_F(RunnerHeartbeatTest, AnAbortedUpdateStillSendsTheDeleteAndIsThenRetriedWithoutRollback) {
   // Spanner has rolled an ABORTED transaction back by itself.
-  Client client;
   client.Runs(HeartbeatTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
   client.HearsAborted(Milliseconds(5)).HearsAborted(Milliseconds(70)).Waits();
   EXPECT_THAT(client.did,
@@ -236,18 +218,15 @@ TEST(RunnerHeartbeatTest, AnAbortedUpdateStillSendsTheDeleteAndIsThenRetriedWith
                           "DELETE t1 seq=2", "wait 5ms", "UPDATE begin after t1 seq=1"));
 }
 
-TEST(RunnerRollbackTest, HoweverItGoesTheTransactionHadNoEffect) {
+TEST_F(RunnerRollbackTest, HoweverItGoesTheTransactionHadNoEffect) {
   // The lock is not held for a lost Rollback, and the error of the body is what matters.
-  Client client;
   client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
   client.HearsError(Code::kAlreadyExists).HearsError(Code::kInternal);
   EXPECT_EQ(client.Result().outcome, Outcome::kAborted);
   EXPECT_EQ(client.Result().status.code, Code::kAlreadyExists);
 }
 
-// --- the outcome -------------------------------------------------------------------------------
-
-TEST(RunnerOutcomeTest, IsUnknownExactlyWhenACommitsAnswerLeavesItOpen) {
+TEST_F(RunnerOutcomeTest, IsUnknownExactlyWhenACommitsAnswerLeavesItOpen) {
   // A protocol may take back a belief on kAborted, and must read back on kUnknown.
   struct Case {
     Code code;
@@ -263,7 +242,7 @@ TEST(RunnerOutcomeTest, IsUnknownExactlyWhenACommitsAnswerLeavesItOpen) {
                         {Code::kUnknown, Outcome::kUnknown},
                         {Code::kInternal, Outcome::kUnknown},
                         {Code::kDataLoss, Outcome::kUnknown}}) {
-    Client client;
+    client = Client();
     client.Runs(InsertTransaction()).HearsAnswer("t1").HearsError(c.code);
     ASSERT_TRUE(client.IsFinished()) << "no Rollback after a Commit: " << WordOf(c.code);
     EXPECT_EQ(client.Result().outcome, c.outcome) << WordOf(c.code);
@@ -271,56 +250,51 @@ TEST(RunnerOutcomeTest, IsUnknownExactlyWhenACommitsAnswerLeavesItOpen) {
   }
 }
 
-TEST(RunnerOutcomeTest, IsUnknownWhenOnlyAResentCommitWasAnsweredWithAnError) {
+TEST_F(RunnerOutcomeTest, IsUnknownWhenOnlyAResentCommitWasAnsweredWithAnError) {
   // The first copy may have committed; "transaction not found" then says that it is over, not how.
   for (const Code code : {Code::kNotFound, Code::kFailedPrecondition, Code::kAlreadyExists}) {
-    Client client;
+    client = Client();
     client.Runs(InsertTransaction()).HearsAnswer("t1");
     client.HearsError(Code::kUnavailable).Waits().HearsError(code);
     EXPECT_EQ(client.Result().outcome, Outcome::kUnknown) << WordOf(code);
   }
 }
 
-TEST(RunnerOutcomeTest, IsKnownWhenTheResentCommitIsAnswered) {
+TEST_F(RunnerOutcomeTest, IsKnownWhenTheResentCommitIsAnswered) {
   // Commit is idempotent under its transaction id: the answer is the first copy's.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1");
   client.HearsError(Code::kUnavailable).Waits().HearsCommit(At(Seconds(1)));
   EXPECT_EQ(client.Result().outcome, Outcome::kCommitted);
   EXPECT_EQ(client.Result().commit_timestamp, At(Seconds(1)));
 }
 
-TEST(RunnerOutcomeTest, IsNeverUnknownWithoutACommit) {
+TEST_F(RunnerOutcomeTest, IsNeverUnknownWithoutACommit) {
   // Whatever a statement or its rollback lost on the way, nothing can have become visible.
   for (const Code code : {Code::kDeadlineExceeded, Code::kCancelled, Code::kInternal}) {
-    Client client;
+    client = Client();
     client.Runs(InsertTransaction()).HearsError(code).HearsAnswer("t1");
     client.HearsError(code).HearsError(code);
     EXPECT_EQ(client.Result().outcome, Outcome::kAborted) << WordOf(code);
   }
 }
 
-// --- as a value --------------------------------------------------------------------------------
-
-TEST(RunnerTest, ACopyGoesOnAsTheOriginalDoes) {
+TEST_F(RunnerTest, ACopyGoesOnAsTheOriginalDoes) {
   // The world is forked by copying it, and its runners with it.
   Client original;
   original.Runs(HeartbeatTransaction()).HearsAnswer("t1");
   Client copy = original;
-  for (Client* client : {&original, &copy}) {
-    client->HearsAborted().HearsAborted().Waits().HearsAnswer("t2");
+  for (Client* one : {&original, &copy}) {
+    one->HearsAborted().HearsAborted().Waits().HearsAnswer("t2");
   }
   EXPECT_EQ(original.state, copy.state);
   EXPECT_EQ(original.did, copy.did);
 }
 
-TEST(RunnerTest, StartingAnewForgetsTheLastTransaction) {
+TEST_F(RunnerTest, StartingAnewForgetsTheLastTransaction) {
   // A runner is reused for every transaction of a request id.
-  Client client;
   client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted().Waits();
   client.did.clear();
-  client.Runs(InsertTransaction());
-  EXPECT_THAT(client.did, ElementsAre("INSERT begin seq=1"));
+  EXPECT_THAT(client.Runs(InsertTransaction()).did, ElementsAre("INSERT begin seq=1"));
   EXPECT_EQ(client.Name(), std::pair(1, 0));
 }
 

@@ -149,4 +149,9 @@ class Client {
   RetryPolicy policy_;
 };
 
+class RunnerFixture : public testing::Test {
+ protected:
+  Client client;
+};
+
 }  // namespace whorl

@@ -74,12 +74,6 @@ std::vector<std::string> NamesOf(const T& value) {
   return names;
 }
 
-uint64_t FingerprintOf(const auto& value) {
-  Fingerprint fingerprint;
-  fingerprint.Add(value);
-  return fingerprint.value();
-}
-
 Outer Sample() {
   return {.inner = {.number = 7, .text = "seven"},
           .many = {{.number = 1, .text = "one"}, {.number = 2, .text = "two"}},

@@ -94,41 +94,23 @@ TEST_F(ServerAdminTest, ChangesNothingWhenOneStatementFails) {
 }
 
 TEST_F(ServerAdminTest, KeepsTheRowsOfTablesThatStay) {
-  const SessionName session = client_.OpenSession();
-  ASSERT_TRUE(
-      client_
-          .Call(Commit{
-              .session = session, .transaction = SingleUseWrite{}, .mutations = {PutRow("a", 1)}})
-          .status.ok());
-  const ExecuteSql select = {.session = session, .statement = SelectValue("a")};
-  ASSERT_THAT(client_.Call(select).result.rows, ElementsAre(Row{int64_t{1}}));
+  ASSERT_TRUE(client_.Put("a", 1).status.ok());
   ASSERT_TRUE(UpdateDdl({"CREATE TABLE u (k INT64) PRIMARY KEY (k)"}).ok());
-  EXPECT_THAT(client_.Call(select).result.rows, ElementsAre(Row{int64_t{1}}));
+  EXPECT_THAT(client_.Query(SelectValue("a")), ElementsAre(Row{int64_t{1}}));
   // Tables move up when one before them is dropped.
-  const ExecuteSql insert = {.session = session,
-                             .transaction = BeginReadWrite{},
-                             .statement = {.sql = Sql::Intern("INSERT INTO u (k) VALUES (5)")}};
-  const Response begun = client_.Call(insert);
-  ASSERT_TRUE(
-      client_.Call(Commit{.session = session, .transaction = begun.transaction}).status.ok());
+  const Commit insert = client_.Begin({.sql = Sql::Intern("INSERT INTO u (k) VALUES (5)")});
+  ASSERT_TRUE(client_.Call(insert).status.ok());
   ASSERT_TRUE(UpdateDdl({"DROP TABLE t"}).ok());
+  const ExecuteSql select = {.session = client_.OpenSession(), .statement = SelectValue("a")};
   EXPECT_EQ(client_.Call(select).status.code, Code::kInvalidArgument);
-  EXPECT_THAT(client_
-                  .Call(ExecuteSql{.session = session,
-                                   .statement = {.sql = Sql::Intern("SELECT k FROM u")}})
-                  .result.rows,
-              ElementsAre(Row{int64_t{5}}));
+  EXPECT_THAT(client_.Query("SELECT k FROM u"), ElementsAre(Row{int64_t{5}}));
 }
 
 // A transaction that began under the old schema must not commit under the new one.
 TEST_F(ServerAdminTest, AbortsTransactionsThatAreUnderWay) {
-  const SessionName session = client_.OpenSession();
-  const Response begun = client_.Call(ExecuteSql{
-      .session = session, .transaction = BeginReadWrite{}, .statement = InsertRow("a", 1)});
-  ASSERT_TRUE(begun.status.ok());
+  const Commit begun = client_.Begin(InsertRow("a", 1));
   ASSERT_TRUE(UpdateDdl({"CREATE TABLE u (k INT64) PRIMARY KEY (k)"}).ok());
-  EXPECT_EQ(client_.Call(Commit{.session = session, .transaction = begun.transaction}).status.code,
-            Code::kAborted);
+  EXPECT_EQ(client_.Call(begun).status.code, Code::kAborted);
 }
 
 // A schema change waits for commits under way, and later calls wait for the schema change.
@@ -141,11 +123,7 @@ TEST_F(ServerAdminTest, ChangesTheSchemaBetweenCommits) {
   server_ = StartOrThrow(std::move(options));
   client_ = TestClient(*server_);
   const SessionName session = client_.OpenSession();
-
-  InBackground commit([&] {
-    return client_.Call(
-        Commit{.session = session, .transaction = SingleUseWrite{}, .mutations = {PutRow("a", 1)}});
-  });
+  InBackground commit([&] { return client_.Put("a", 1); });
   // It is parked until its commit is visible; the clock stands still.
   transcript.Await("Commit", CallPhase::kParked);
   InBackground update([&] {

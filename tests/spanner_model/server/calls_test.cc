@@ -15,10 +15,21 @@ class ServerCallsTest : public testing::Test {
   ServerCallsTest() : server_(StartOrThrow(TestOptions())), client_(*server_) {}
 
   void Put(const std::string& key, int64_t value) {
-    const Response commit = client_.Call(Commit{.session = client_.OpenSession(),
-                                                .transaction = SingleUseWrite{},
-                                                .mutations = {PutRow(key, value)}});
+    const Response commit = client_.Put(key, value);
     ASSERT_TRUE(commit.status.ok()) << FormatStatus(commit.status);
+  }
+
+  // A server with other options than the first one's.
+  void Restart(ServerOptions options) {
+    server_ = StartOrThrow(std::move(options));
+    client_ = TestClient(*server_);
+  }
+  grpc::Status MakeSessions(int count, v1::BatchCreateSessionsResponse* reply) {
+    grpc::ClientContext context;
+    v1::BatchCreateSessionsRequest request;
+    request.set_database(TestDatabase());
+    request.set_session_count(count);
+    return client_.raw().api().BatchCreateSessions(&context, request, reply);
   }
 
   std::unique_ptr<Server> server_;
@@ -82,10 +93,8 @@ TEST_F(ServerCallsTest, WritesGroupsOfMutations) {
   EXPECT_EQ(codes, (std::map<int32_t, int32_t>{{0, 0},
                                                {1, static_cast<int>(Code::kAlreadyExists)},
                                                {2, static_cast<int>(Code::kNotFound)}}));
-  const Statement select = {.sql = Sql::Intern("SELECT k, v FROM t")};
-  EXPECT_THAT(
-      client_.Call(ExecuteSql{.session = client_.OpenSession(), .statement = select}).result.rows,
-      ElementsAre(Row{std::string("a"), int64_t{1}}, Row{std::string("b"), int64_t{1}}));
+  EXPECT_THAT(client_.Query("SELECT k, v FROM t"),
+              ElementsAre(Row{"a", int64_t{1}}, Row{"b", int64_t{1}}));
   request.clear_mutation_groups();
   EXPECT_EQ(client_.raw().BatchWrite(request).status.error_code(),
             grpc::StatusCode::INVALID_ARGUMENT);
@@ -179,11 +188,7 @@ TEST_F(ServerCallsTest, SplitsGiveTimestampsByThemselves) {
     TestClient client(*server);
     std::vector<std::optional<Timestamp>> commits;
     for (const char* key : {"a", "z", "b"}) {
-      commits.push_back(client
-                            .Call(Commit{.session = client.OpenSession(),
-                                         .transaction = SingleUseWrite{},
-                                         .mutations = {PutRow(key, 1)}})
-                            .commit_timestamp);
+      commits.push_back(client.Put(key, 1).commit_timestamp);
       ASSERT_TRUE(commits.back());
     }
     EXPECT_EQ(commits[0] == commits[1], divided);
@@ -194,27 +199,20 @@ TEST_F(ServerCallsTest, SplitsGiveTimestampsByThemselves) {
 TEST_F(ServerCallsTest, AServerWithoutMultiplexedSessionsGivesRegularOnes) {
   ServerOptions options = TestOptions();
   options.backend.sessions = SessionKinds::kOnlyRegular;
-  const auto server = StartOrThrow(std::move(options));
-  TestClient client(*server);
-  EXPECT_FALSE(client.raw().CreateSession(TestDatabase(), true).reply.multiplexed());
+  Restart(std::move(options));
+  EXPECT_FALSE(client_.raw().CreateSession(TestDatabase(), true).reply.multiplexed());
 }
 
 TEST_F(ServerCallsTest, AServerWithoutRegularSessionsRefusesThem) {
   ServerOptions options = TestOptions();
   options.backend.sessions = SessionKinds::kOnlyMultiplexed;
-  const auto server = StartOrThrow(std::move(options));
-  TestClient client(*server);
-  EXPECT_TRUE(client.raw().CreateSession(TestDatabase(), true).reply.multiplexed());
-  const auto refused = client.raw().CreateSession(TestDatabase(), false);
+  Restart(std::move(options));
+  EXPECT_TRUE(client_.raw().CreateSession(TestDatabase(), true).reply.multiplexed());
+  const auto refused = client_.raw().CreateSession(TestDatabase(), false);
   EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_THAT(refused.status.error_message(), HasSubstr("multiplexed"));
-  v1::BatchCreateSessionsRequest batch;
-  batch.set_database(TestDatabase());
-  batch.set_session_count(1);
-  grpc::ClientContext context;
   v1::BatchCreateSessionsResponse reply;
-  EXPECT_EQ(client.raw().api().BatchCreateSessions(&context, batch, &reply).error_code(),
-            grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(MakeSessions(1, &reply).error_code(), grpc::StatusCode::UNIMPLEMENTED);
 }
 
 // Rows keep their values in the columns that stay, whatever becomes of others.
@@ -230,14 +228,9 @@ TEST_F(ServerCallsTest, RowsOutliveAChangeOfColumns) {
   grpc::ClientContext context;
   google::longrunning::Operation operation;
   ASSERT_TRUE(client_.raw().databases().UpdateDatabaseDdl(&context, request, &operation).ok());
-  const auto rows = [&](const char* sql) {
-    return client_
-        .Call(ExecuteSql{.session = client_.OpenSession(), .statement = {.sql = Sql::Intern(sql)}})
-        .result.rows;
-  };
-  EXPECT_THAT(rows("SELECT k, w, v FROM t@{FORCE_INDEX=by_w}"),
-              ElementsAre(Row{std::string("a"), Null{}, Null{}}));
-  EXPECT_THAT(rows("SELECT k FROM t WHERE ts IS NOT NULL"), SizeIs(1));
+  EXPECT_THAT(client_.Query("SELECT k, w, v FROM t@{FORCE_INDEX=by_w}"),
+              ElementsAre(Row{"a", Null{}, Null{}}));
+  EXPECT_THAT(client_.Query("SELECT k FROM t WHERE ts IS NOT NULL"), SizeIs(1));
   v1::ReadRequest read;
   read.set_session(client_.OpenSession().str());
   read.set_table("t");
@@ -269,9 +262,7 @@ TEST_F(ServerCallsTest, PartitionedDmlCommitsByItself) {
   ASSERT_TRUE(updated.ok()) << updated.status.error_message();
   EXPECT_TRUE(updated.reply.stats().has_row_count_lower_bound());
   EXPECT_EQ(updated.reply.stats().row_count_lower_bound(), 2);
-  const Statement select = {.sql = Sql::Intern("SELECT v FROM t")};
-  EXPECT_THAT(client_.Call(ExecuteSql{.session = session, .statement = select}).result.rows,
-              ElementsAre(Row{int64_t{11}}, Row{int64_t{12}}));
+  EXPECT_THAT(client_.Query("SELECT v FROM t"), ElementsAre(Row{int64_t{11}}, Row{int64_t{12}}));
   for (const char* sql : {"SELECT v FROM t", "INSERT INTO t (k) VALUES ('c')",
                           "DELETE FROM t WHERE true THEN RETURN k"}) {
     EXPECT_EQ(execute(begin(), sql).status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << sql;
@@ -363,8 +354,7 @@ TEST_F(ServerCallsTest, InfersTypesBesideDeclaredOnes) {
 TEST_F(ServerCallsTest, CutsLargeResultsIntoPartsThatMakeTheWhole) {
   ServerOptions options = TestOptions();
   options.backend.stream_part_bytes = 64;
-  server_ = StartOrThrow(std::move(options));
-  client_ = TestClient(*server_);
+  Restart(std::move(options));
   for (int i = 0; i < 50; ++i) Put("key " + std::to_string(100 + i), i);
   const ExecuteSql call = {.session = client_.OpenSession(),
                            .statement = {.sql = Sql::Intern("SELECT k, v FROM t ORDER BY k")}};
@@ -373,19 +363,6 @@ TEST_F(ServerCallsTest, CutsLargeResultsIntoPartsThatMakeTheWhole) {
   const Response response = client_.Stream(call);
   ASSERT_THAT(response.result.rows, SizeIs(50));
   EXPECT_EQ(response.result.rows[49], (Row{std::string("key 149"), int64_t{49}}));
-}
-
-TEST_F(ServerCallsTest, AnswersEachStatementOfABatch) {
-  const SessionName session = client_.OpenSession();
-  const Response batch = client_.Call(ExecuteBatchDml{
-      .session = session,
-      .transaction = BeginReadWrite{},
-      .statements = {InsertRow("a", 1), InsertRow("b", 2), InsertRow("a", 3), InsertRow("c", 4)},
-      .sequence_number = 1});
-  ASSERT_TRUE(batch.status.ok()) << FormatStatus(batch.status);
-  EXPECT_THAT(batch.batch, SizeIs(2));
-  EXPECT_EQ(batch.result.status.code, Code::kAlreadyExists);
-  EXPECT_THAT(batch.transaction, Not(IsEmpty()));
 }
 
 // Clients compare the count, the columns of each written row, with Spanner's limit.
@@ -405,66 +382,12 @@ TEST_F(ServerCallsTest, ReturnsTheReadTimestampWhenAskedFor) {
   EXPECT_TRUE(client_.Call(call).read_timestamp.has_value());
 }
 
-TEST_F(ServerCallsTest, ReadsAsOfATime) {
-  Put("a", 1);
-  const SessionName session = client_.OpenSession();
-  const Response first = client_.Call(ExecuteSql{
-      .session = session, .transaction = BeginReadWrite{}, .statement = UpdateRow("a", 2)});
-  const Response commit =
-      client_.Call(Commit{.session = session, .transaction = first.transaction});
-  const auto value_at = [&](Timestamp at) {
-    return client_
-        .Call(ExecuteSql{.session = session,
-                         .transaction = SingleUseRead{.bound = {.kind = BoundKind::kReadTimestamp,
-                                                                .timestamp = at}},
-                         .statement = SelectValue("a")})
-        .result.rows;
-  };
-  EXPECT_THAT(value_at(commit.commit_timestamp), ElementsAre(Row{int64_t{2}}));
-  EXPECT_THAT(value_at(commit.commit_timestamp - Microseconds(1)), ElementsAre(Row{int64_t{1}}));
-}
-
-TEST_F(ServerCallsTest, KeepsASnapshotThroughAReadOnlyTransaction) {
-  Put("a", 1);
-  const SessionName session = client_.OpenSession();
-  const Response begun = client_.Call(BeginTransaction{
-      .session = session, .options = BeginReadOnly{.return_read_timestamp = true}});
-  ASSERT_TRUE(begun.status.ok()) << FormatStatus(begun.status);
-  EXPECT_TRUE(begun.read_timestamp.has_value());
-  Put("a", 2);
-  EXPECT_THAT(
-      client_
-          .Call(ExecuteSql{
-              .session = session, .transaction = begun.transaction, .statement = SelectValue("a")})
-          .result.rows,
-      ElementsAre(Row{int64_t{1}}));
-}
-
 // --- errors --------------------------------------------------------------------------------------
 
-// Clients create another session when they see this code and these details.
-TEST_F(ServerCallsTest, SaysWhichSessionIsNotThere) {
-  const SessionName session = client_.OpenSession();
-  ASSERT_TRUE(client_.Call(GetSession{.session = session}).status.ok());
-  ASSERT_TRUE(client_.Call(DeleteSession{.session = session}).status.ok());
-  EXPECT_TRUE(client_.Call(DeleteSession{.session = session}).status.ok());
-  const auto heard = client_.raw().ExecuteSql(
-      wire::Encode(ExecuteSql{.session = session, .statement = SelectValue("a")}));
-  EXPECT_EQ(heard.status.error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_EQ(heard.status.error_message(), "Session not found: " + session);
-  EXPECT_THAT(heard.status.error_details(), HasSubstr("google.spanner.v1.Session"));
-  EXPECT_THAT(heard.status.error_details(), HasSubstr(session));
-}
-
-TEST_F(ServerCallsTest, SaysWhichDatabaseIsNotThere) {
+TEST_F(ServerCallsTest, SaysWhichDatabaseOfASessionIsNotThere) {
   const std::string missing = RawSpanner::DatabaseName("missing");
-  const auto heard = client_.raw().CreateSession(missing);
-  EXPECT_EQ(heard.status.error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_EQ(heard.status.error_message(), "Database not found: " + missing);
   const auto read = client_.raw().GetSession(missing + "/sessions/s");
   EXPECT_EQ(read.status.error_message(), "Database not found: " + missing);
-  const auto nowhere = client_.raw().CreateSession("projects/p/instances/nowhere/databases/d");
-  EXPECT_EQ(nowhere.status.error_message(), "Instance not found: projects/p/instances/nowhere");
 }
 
 TEST_F(ServerCallsTest, RefusesWhatIsNoSessionName) {
@@ -489,20 +412,6 @@ TEST_F(ServerCallsTest, RefusesTransactionsThatAreNotThere) {
   }
 }
 
-TEST_F(ServerCallsTest, RepeatsAConstraintErrorToTheEndOfTheTransaction) {
-  Put("a", 1);
-  const SessionName session = client_.OpenSession();
-  const Response begun =
-      client_.Call(BeginTransaction{.session = session, .options = BeginReadWrite{}});
-  const Response insert = client_.Call(ExecuteSql{.session = session,
-                                                  .transaction = begun.transaction,
-                                                  .statement = InsertRow("a", 2),
-                                                  .sequence_number = 1});
-  EXPECT_EQ(insert.status.code, Code::kAlreadyExists);
-  EXPECT_EQ(client_.Call(Commit{.session = session, .transaction = begun.transaction}).status,
-            insert.status);
-}
-
 TEST_F(ServerCallsTest, NamesTheMethodThatItDoesNotHave) {
   grpc::ClientContext context;
   v1::PartitionResponse response;
@@ -513,29 +422,16 @@ TEST_F(ServerCallsTest, NamesTheMethodThatItDoesNotHave) {
 }
 
 TEST_F(ServerCallsTest, ServesAsManySessionsAsAreAskedForAtOnce) {
-  grpc::ClientContext context;
-  v1::BatchCreateSessionsRequest request;
-  request.set_database(TestDatabase());
-  request.set_session_count(25);
   v1::BatchCreateSessionsResponse response;
-  ASSERT_TRUE(client_.raw().api().BatchCreateSessions(&context, request, &response).ok());
+  ASSERT_TRUE(MakeSessions(25, &response).ok());
   ASSERT_EQ(response.session_size(), 25);
   for (const v1::Session& session : response.session()) {
     EXPECT_TRUE(client_.Call(GetSession{.session = session.name()}).status.ok());
   }
-}
-
-TEST_F(ServerCallsTest, NoSessionsAreAskedForAndNoneIsMade) {
-  grpc::ClientContext context;
-  v1::BatchCreateSessionsRequest request;
-  request.set_database(TestDatabase());
-  v1::BatchCreateSessionsResponse response;
-  ASSERT_TRUE(client_.raw().api().BatchCreateSessions(&context, request, &response).ok());
-  EXPECT_EQ(response.session_size(), 0);
-  grpc::ClientContext second;
-  request.set_session_count(-1);
-  EXPECT_EQ(client_.raw().api().BatchCreateSessions(&second, request, &response).error_code(),
-            grpc::StatusCode::INVALID_ARGUMENT);
+  v1::BatchCreateSessionsResponse none;
+  ASSERT_TRUE(MakeSessions(0, &none).ok());
+  EXPECT_EQ(none.session_size(), 0);
+  EXPECT_EQ(MakeSessions(-1, &none).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
 // --- precommit tokens ----------------------------------------------------------------------------

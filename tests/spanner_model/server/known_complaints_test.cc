@@ -21,22 +21,6 @@ class KnownComplaintsTest : public testing::Test {
     client_ = std::make_unique<TestClient>(*server_);
   }
 
-  // Begins a transaction by a statement, in a session of its own.
-  Commit BeginWith(const Statement& statement) {
-    const SessionName session = client_->OpenSession();
-    const Response response = client_->Call(ExecuteSql{.session = session,
-                                                       .transaction = BeginReadWrite{},
-                                                       .statement = statement,
-                                                       .sequence_number = 1});
-    EXPECT_TRUE(response.status.ok()) << FormatStatus(response.status);
-    return {.session = session, .transaction = response.transaction};
-  }
-  Response Put(const std::string& key, int64_t value) {
-    return client_->Call(Commit{.session = client_->OpenSession(),
-                                .transaction = SingleUseWrite{},
-                                .mutations = {PutRow(key, value)}});
-  }
-
   Transcript transcript_;  // outlives the server, which writes to it
   std::shared_ptr<VirtualClock> clock_ =
       std::make_shared<VirtualClock>(Timestamp::FromUnixNanos(1'800'000'000'000'000'000));
@@ -47,11 +31,11 @@ class KnownComplaintsTest : public testing::Test {
 // Issue 281: a transaction that is aborted before its client commits it leaves nothing behind that
 // the next one, of the same session, would wait for.
 TEST_F(KnownComplaintsTest, AnAbortBeforeCommitDoesNotWedgeTheNextTransaction) {
-  ASSERT_TRUE(Put("a", 1).status.ok());
+  ASSERT_TRUE(client_->Put("a", 1).status.ok());
   for (int round = 0; round < 20; ++round) {
-    Commit older = BeginWith(SelectValue("b"));
+    Commit older = client_->Begin(SelectValue("b"));
     clock_->Advance(Milliseconds(1));
-    const Commit younger = BeginWith(UpdateRow("a", 2));
+    const Commit younger = client_->Begin(UpdateRow("a", 2));
     older.mutations = {PutRow("a", 3)};
     ASSERT_TRUE(client_->Call(older).status.ok());  // and so aborts the younger one
     ASSERT_EQ(client_->Call(younger).status.code, Code::kAborted);
@@ -108,10 +92,10 @@ TEST_F(KnownComplaintsTest, NoAcknowledgedWriteOfParallelDatabasesIsMissing) {
 
 // Issue 137: the locks of a client that died are free when its transaction has been idle for 10 s.
 TEST_F(KnownComplaintsTest, TheLocksOfAClientThatDiedAreFreeAfterTenSeconds) {
-  ASSERT_TRUE(Put("a", 1).status.ok());
-  BeginWith(UpdateRow("a", 2));  // and its client dies
+  ASSERT_TRUE(client_->Put("a", 1).status.ok());
+  client_->Begin(UpdateRow("a", 2));  // and its client dies
   clock_->Advance(Milliseconds(1));
-  Commit other = BeginWith(SelectValue("b"));
+  Commit other = client_->Begin(SelectValue("b"));
   other.mutations = {PutRow("a", 3)};
   InBackground commit([&] { return client_->Call(other); });
   transcript_.Await("Commit", CallPhase::kParked);

@@ -90,6 +90,26 @@ class TestClient {
                   return wire::DecodeSession(proto, response.sessions.back());
                 });
   }
+
+  // Each in a session of its own: a write, the rows of a query, and a transaction that a statement
+  // has begun, ready to be committed.
+  Response Put(const std::string& key, int64_t value);
+  std::vector<Row> Query(const Statement& statement) {
+    const Response response = Call(ExecuteSql{.session = OpenSession(), .statement = statement});
+    EXPECT_TRUE(response.status.ok()) << FormatStatus(response.status);
+    return response.result.rows;
+  }
+  std::vector<Row> Query(const char* sql) { return Query({.sql = Sql::Intern(sql)}); }
+  Commit Begin(const Statement& statement) {
+    const SessionName session = OpenSession();
+    const Response response = Call(ExecuteSql{.session = session,
+                                              .transaction = BeginReadWrite{},
+                                              .statement = statement,
+                                              .sequence_number = 1});
+    EXPECT_TRUE(response.status.ok()) << FormatStatus(response.status);
+    return {.session = session, .transaction = response.transaction};
+  }
+
   Response Stream(const ExecuteSql& call) {
     return Take(raw_.ExecuteStreamingSql(wire::Encode(call)), DecodeParts);
   }
@@ -192,8 +212,7 @@ class InBackground {
   std::thread thread_;
 };
 
-// --- short forms of statements
-// -----------------------------------------------------------------------
+// --- short forms of statements ---------------------------------------------------------------------
 
 inline Statement InsertRow(const std::string& key, int64_t value) {
   return {.sql = Sql::Intern(
@@ -217,6 +236,12 @@ inline Mutation PutRow(const std::string& key, int64_t value) {
           .table = "t",
           .columns = {"k", "v", "ts"},
           .rows = {{key, value, std::string(kCommitTimestamp)}}};
+}
+
+inline Response TestClient::Put(const std::string& key, int64_t value) {
+  return Call(Commit{.session = OpenSession(),
+                     .transaction = SingleUseWrite{},
+                     .mutations = {PutRow(key, value)}});
 }
 
 }  // namespace whorl::server

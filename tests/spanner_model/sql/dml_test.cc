@@ -207,20 +207,5 @@ TEST_F(SqlDml, InsertLocksTheExistenceOfItsKeys) {
   EXPECT_EQ(update[0].columns, uint64_t{1} << 0 | uint64_t{1} << 4);
 }
 
-TEST_F(SqlDml, OutsideOfATransactionItIsRefused) {
-  const Catalogue catalogue(SmallSchema(), {}, {});
-  const std::vector<StoredTable> tables(3);
-  const Moment moment{};
-  const auto plan = Compile(catalogue.schema(), "DELETE small WHERE TRUE", {});
-  const ExecutionInput input{.catalogue = catalogue,
-                             .tables = tables,
-                             .transaction = nullptr,
-                             .parameters = {},
-                             .moment = moment};
-  EXPECT_EQ(FormatStatus(Execute(input, std::get<Plan>(plan)).result.status),
-            "INVALID_ARGUMENT: DML statements can only be performed in a read-write or "
-            "partitioned-dml transaction.");
-}
-
 }  // namespace
 }  // namespace whorl::model::dml_test

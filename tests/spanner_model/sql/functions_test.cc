@@ -51,11 +51,16 @@ TEST(SqlFunctions, Float64Arithmetic) {
 }
 
 TEST(SqlFunctions, ComparisonsWithNan) {
-  // As IEEE 754 says, in IN and NULLIF too.
+  // As IEEE 754 says, in IN and NULLIF too, though a stored NaN equals itself as a value.
   const std::string nan = "CAST('nan' AS FLOAT64)";
   ExpectAll({{nan + " = " + nan, "FALSE"},
              {nan + " != " + nan, "TRUE"},
+             {nan + " = 1", "FALSE"},
              {nan + " < 1", "FALSE"},
+             {nan + " > 1", "FALSE"},
+             {nan + " <= " + nan, "FALSE"},
+             {nan + " >= " + nan, "FALSE"},
+             {"-0.0 = 0.0", "TRUE"},
              {"NOT (" + nan + " >= 1)", "TRUE"},
              {nan + " IN (" + nan + ", 1)", "FALSE"},
              {"NULLIF(" + nan + ", " + nan + ")", "nan"},

@@ -118,9 +118,5 @@ TEST(SqlParameters, AStringIsATimestampBesideMoreThanAParameterOnly) {
   }
 }
 
-TEST(SqlParameters, AnUndeclaredOneDoesNotCompile) {
-  EXPECT_EQ(CompileError("SELECT @p").message, "Incomplete query parameters p");
-}
-
 }  // namespace
 }  // namespace whorl::model::parameters_test
