@@ -19,26 +19,15 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-using history_lines::Call;
-using history_lines::Change;
-using history_lines::Judge;
-using history_lines::kTakes;
-using history_lines::Says;
-using history_lines::Second;
-using history_lines::V2;
-using history_lines::Values;
-
 TEST(CheckRows, ATakeoverWithinTheLeaseIsViolated) {
-  const auto verdict =
-      Judge({kTakes, Change("09", "UPDATE", Values("09", "08", "b"), Values("01", "01", "a"))});
+  const auto verdict = Judge({kTakes, TakenByB("09", "08")});
   EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kViolated);
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("b took lock job from a"));
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("2s before the lease's end"));
 }
 
 TEST(CheckRows, ATakeoverAtTheEndOfTheLeaseHolds) {
-  const auto verdict =
-      Judge({kTakes, Change("11", "UPDATE", Values("11", "11", "b"), Values("01", "01", "a"))});
+  const auto verdict = Judge({kTakes, TakenByB("11", "11")});
   EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
   EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kHolds);
   EXPECT_EQ(verdict.metrics.takeovers, 1);
@@ -50,15 +39,9 @@ TEST(CheckRows, AHeartbeatOfNobodyKnownMakesItPossibleAndACallDecides) {
       Change("08", "UPDATE", Values("08", "01", "a"), R"({"heartbeat":")" + Second("01") + "\"}");
   const std::string taken =
       Change("13", "UPDATE", Values("13", "12", "b"), Values("08", "01", "a"));
-  EXPECT_EQ(Judge({kTakes, beat, taken})[Invariant::kLeaseRespected].finding, Finding::kPossible);
-  EXPECT_EQ(
-      Judge({kTakes, Call("a", "07.9", "08", "08.1"), beat, taken})[Invariant::kLeaseRespected]
-          .finding,
-      Finding::kViolated);
-  EXPECT_EQ(
-      Judge({kTakes, Call("c", "07.9", "08", "08.1"), beat, taken})[Invariant::kLeaseRespected]
-          .finding,
-      Finding::kHolds);
+  EXPECT_EQ(Lease({kTakes, beat, taken}), Finding::kPossible);
+  EXPECT_EQ(Lease({kTakes, Call("a", "07.9", "08", "08.1"), beat, taken}), Finding::kViolated);
+  EXPECT_EQ(Lease({kTakes, Call("c", "07.9", "08", "08.1"), beat, taken}), Finding::kHolds);
 }
 
 // Of a pause there is no line, and of the lapse a late one. Who logs renewals would have logged one first.
@@ -68,7 +51,7 @@ TEST(CheckSpans, ABeliefThatLapsedInAPauseIsOverIfRenewalsAreLogged) {
   const auto judge = [&](std::vector<std::string> lines, const std::string& b_leads) {
     lines.push_back(Says("b", "leads", b_leads));
     lines.push_back(Says("b", "lost", "25"));
-    return Judge(lines)[Invariant::kSingleLeaderBelief].finding;
+    return Belief(lines);
   };
   const std::string lost = Says("a", "lost", "40");
   EXPECT_EQ(judge({leads, renewed, lost}, "20"), Finding::kHolds);
@@ -91,9 +74,7 @@ TEST(CheckRows, ACallThatAnotherProgramSawSaysWhoWroteAndNothingOfClocks) {
   const std::string taken =
       Change("13", "UPDATE", Values("13", "12", "b"), Values("08", "01", "a"));
   const auto judge = [&](const std::string& id) {
-    return Judge({kTakes, served(id, "08"), beat, taken},
-                 {.lease = Seconds(10)})[Invariant::kLeaseRespected]
-        .finding;
+    return Lease({kTakes, served(id, "08"), beat, taken}, {.lease = Seconds(10)});
   };
   EXPECT_EQ(judge("a"), Finding::kViolated);
   EXPECT_EQ(judge("c"), Finding::kHolds);
@@ -121,8 +102,7 @@ TEST(CheckRows, ACallThatIsLoggedAndSeenIsCountedOnce) {
   const std::string commit = R"({"event":"call","id":"b","lock":"job","sent":")" + Second("19.96") +
                              R"(","commit":")" + Second("20") + R"(","time":")" + Second("20.1") +
                              R"(","attempts":3})";
-  const std::string taken =
-      Change("20", "UPDATE", Values("20", "20", "b"), Values("01", "01", "a"));
+  const std::string taken = TakenByB("20", "20");
   const auto cost = [&](const std::vector<std::string>& calls) {
     std::vector<std::string> lines = {kTakes};
     lines.insert(lines.end(), calls.begin(), calls.end());
@@ -164,9 +144,7 @@ TEST(CheckRows, ADeletionOfALiveLeaseOfLeaseLockMayBeAnothers) {
         R"({"commit_timestamp":")" + Second("05") +
             R"(","mod_type":"DELETE","mods":[{"keys":{"key":"job"},"old_values":{"owner":"a"}}]})"};
     lines.insert(lines.end(), more.begin(), more.end());
-    return Judge(lines, {.lease = Seconds(10)},
-                 *FindProtocol("lease_lock"))[Invariant::kLeaseRespected]
-        .finding;
+    return Lease(lines, {.lease = Seconds(10)}, *FindProtocol("lease_lock"));
   };
   EXPECT_EQ(judge({}), Finding::kPossible);
   EXPECT_EQ(judge({Call("a", "04.9", "05", "05.1")}), Finding::kHolds);
@@ -174,8 +152,7 @@ TEST(CheckRows, ADeletionOfALiveLeaseOfLeaseLockMayBeAnothers) {
 }
 
 TEST(CheckRows, ATokenThatGoesBackIsViolated) {
-  const auto verdict =
-      Judge({kTakes, Change("12", "UPDATE", Values("12", "00", "b"), Values("01", "01", "a"))});
+  const auto verdict = Judge({kTakes, TakenByB("12", "00")});
   EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kViolated);
 }
 
@@ -190,16 +167,13 @@ TEST(CheckRows, MissingChangesAreNoticedByWhatTheNextOneReplaces) {
 TEST(CheckRows, APendingCommitTimestampIsTheRecords) {
   const std::string pending =
       R"({"heartbeat":"9999-12-31T23:59:59Z","token":"9999-12-31T23:59:59Z","writer":"a"})";
-  const auto verdict =
-      Judge({Change("01", "INSERT", pending, "{}"),
-             Change("12", "UPDATE", Values("12", "12", "b"), Values("01", "01", "a"))});
+  const auto verdict = Judge({Change("01", "INSERT", pending, "{}"), TakenByB("12", "12")});
   EXPECT_EQ(verdict.metrics.gaps, 0);
   EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
 }
 
 TEST(CheckRows, RecordsMayComeTwiceAndInAnyOrderWithinTheWindow) {
-  const std::string taken =
-      Change("11", "UPDATE", Values("11", "11", "b"), Values("01", "01", "a"));
+  const std::string taken = TakenByB("11", "11");
   const auto verdict = Judge({taken, kTakes, taken, kTakes});
   EXPECT_EQ(verdict.metrics.duplicates, 2);
   EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
@@ -208,7 +182,7 @@ TEST(CheckRows, RecordsMayComeTwiceAndInAnyOrderWithinTheWindow) {
 TEST(CheckRows, WhatComesAfterTheWindowIsSaid) {
   CheckOptions options = {.lease = Seconds(10), .clock_error = {}, .window = Seconds(5)};
   const auto verdict =
-      Judge({kTakes, Change("20", "UPDATE", Values("20", "20", "b"), Values("01", "01", "a")),
+      Judge({kTakes, TakenByB("20", "20"),
              Change("40", "UPDATE", Values("40", "40", "c"), Values("20", "20", "b")),
              Change("10", "UPDATE", Values("10", "01", "a"), Values("01", "01", "a"))},
             options);
@@ -242,18 +216,18 @@ TEST(CheckSpans, WithoutClocksNothingIsKnownAndCallsShowThem) {
   const CheckOptions options = {.lease = Seconds(10), .clock_error = {}};
   const std::vector<std::string> lines = {Says("a", "leads", "10"), Says("a", "lost", "20"),
                                           Says("b", "leads", "12"), Says("b", "lost", "30")};
-  EXPECT_EQ(Judge(lines, options)[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+  EXPECT_EQ(Belief(lines, options), Finding::kUnknown);
   std::vector<std::string> with_calls = lines;
   // The clock of b is ten seconds behind: in truth, it began at 22.
   with_calls.push_back(Call("a", "09.9", "10", "10.1"));
   with_calls.push_back(Call("b", "11.9", "22", "12.1"));
-  EXPECT_EQ(Judge(with_calls, options)[Invariant::kSingleLeaderBelief].finding, Finding::kHolds);
+  EXPECT_EQ(Belief(with_calls, options), Finding::kHolds);
 }
 
 TEST(CheckSpans, ALeaseThatLapsesBeforeALateLineIsNotCertain) {
-  const auto verdict = Judge({Says("a", "leads", "10", R"(,"left":"5s")"), Says("a", "lost", "40"),
-                              Says("b", "leads", "20"), Says("b", "lost", "30")});
-  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+  EXPECT_EQ(Belief({Says("a", "leads", "10", R"(,"left":"5s")"), Says("a", "lost", "40"),
+                    Says("b", "leads", "20"), Says("b", "lost", "30")}),
+            Finding::kPossible);
 }
 
 TEST(CheckSpans, MissingLinesAreNoticedByTheirNumbers) {
@@ -361,7 +335,7 @@ TEST(CheckClocks, WhatIsSaidOfOneProcessStandsInThePlaceOfWhatIsSaidOfAll) {
   const std::vector<std::string> said = {Says("a", "started", "09", R"(,"lease":"10s")"),
                                          Says("a", "leads", "10"), Says("a", "lost", "20"),
                                          Says("b", "leads", "19"), Says("b", "lost", "30")};
-  EXPECT_EQ(Judge(said)[Invariant::kSingleLeaderBelief].finding, Finding::kViolated);
+  EXPECT_EQ(Belief(said), Finding::kViolated);
   for (const size_t place : {size_t{0}, size_t{1}}) {
     std::vector<std::string> lines = said;
     lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(place), declared);
@@ -474,8 +448,7 @@ std::string Answer(const std::string& id, const std::string& asked, const std::s
 // a has the lock from 01 on, and b takes it at 20.
 std::vector<std::string> ATakeover() {
   return {Call("a", "00.9", "01", "01.2"), Change("01", "INSERT", Values("01", "01", "a"), "{}"),
-          Call("b", "19.9", "20", "20.2"),
-          Change("20", "UPDATE", Values("20", "20", "b"), Values("01", "01", "a"))};
+          Call("b", "19.9", "20", "20.2"), TakenByB("20", "20")};
 }
 InvariantFinding JudgeAnswer(const std::string& line,
                              std::vector<std::string> lines = ATakeover()) {
@@ -562,14 +535,12 @@ std::string Owns(const std::string& id, const std::string& at, const std::string
   return Says(id, "owns", at, R"(,"token":")" + std::to_string(token->UnixNanos()) + "\"");
 }
 InvariantFinding JudgeOwn(const std::vector<std::string>& more) {
-  std::vector<std::string> lines = {
-      Change("01", "INSERT", Values("01", "01", "a"), "{}"),
-      // The first version was there by then.
-      Change("05", "UPDATE", Values("05", "01", "a"), Values("01", "01", "a")),
-      Change("20", "UPDATE", Values("20", "20", "b"), Values("05", "01", "a")),
-      Change("24", "UPDATE", Values("24", "20", "b"), Values("20", "20", "b"))};
-  lines.insert(lines.end(), more.begin(), more.end());
-  return Judge(lines)[Invariant::kOneLiveToken];
+  return Judge(Joined({Change("01", "INSERT", Values("01", "01", "a"), "{}"),
+                       // The first version was there by then.
+                       Change("05", "UPDATE", Values("05", "01", "a"), Values("01", "01", "a")),
+                       Change("20", "UPDATE", Values("20", "20", "b"), Values("05", "01", "a")),
+                       Change("24", "UPDATE", Values("24", "20", "b"), Values("20", "20", "b"))},
+                      more))[Invariant::kOneLiveToken];
 }
 
 TEST(CheckOwnTokensTest, TwoProcessesDoNotTakeTheLiveTokenForTheirs) {
@@ -605,11 +576,10 @@ std::string Fence(const std::string& heartbeat, const std::string& writer) {
 // a takes the lock at 01, works, and gives it back at 10.
 InvariantFinding JudgeWork(const std::vector<std::string>& more) {
   const std::string held = Fence("01", R"("a")");
-  std::vector<std::string> lines = {Change("01", "INSERT", held, "{}"),
-                                    Change("10", "UPDATE", Fence("10", "null"), held),
-                                    Says("a", "works", "02")};
-  lines.insert(lines.end(), more.begin(), more.end());
-  return Judge(lines, {.lease = Seconds(10), .clock_error = Milliseconds(10)},
+  return Judge(Joined({Change("01", "INSERT", held, "{}"),
+                       Change("10", "UPDATE", Fence("10", "null"), held), Says("a", "works", "02")},
+                      more),
+               {.lease = Seconds(10), .clock_error = Milliseconds(10)},
                Fenced())[Invariant::kNoWorkAfterRelease];
 }
 
@@ -718,7 +688,7 @@ TEST(CheckRenewalsTest, ALineOfOneProlongsABelief) {
   const std::vector<std::string> rest = {Says("b", "leads", "14"), Says("a", "goes_on", "18")};
   const auto judge = [&](std::vector<std::string> lines) {
     lines.insert(lines.end(), rest.begin(), rest.end());
-    return Judge(lines)[Invariant::kSingleLeaderBelief].finding;
+    return Belief(lines);
   };
   EXPECT_EQ(judge({leads, renewed}), Finding::kViolated);
   EXPECT_EQ(judge({leads}), Finding::kPossible);
@@ -726,10 +696,9 @@ TEST(CheckRenewalsTest, ALineOfOneProlongsABelief) {
 
 // A process that was paused renews late: its belief had lapsed in between, and another one led.
 TEST(CheckRenewalsTest, ABeliefThatLapsedBeforeItWasRenewedIsNotOne) {
-  EXPECT_NE(Judge({Says("a", "leads", "01", R"(,"left":"10s")"), Says("b", "leads", "12"),
-                   Says("b", "lost", "15"), Says("a", "renewed", "20", R"(,"left":"10s")"),
-                   Says("a", "lost", "21")})[Invariant::kSingleLeaderBelief]
-                .finding,
+  EXPECT_NE(Belief({Says("a", "leads", "01", R"(,"left":"10s")"), Says("b", "leads", "12"),
+                    Says("b", "lost", "15"), Says("a", "renewed", "20", R"(,"left":"10s")"),
+                    Says("a", "lost", "21")}),
             Finding::kViolated);
 }
 

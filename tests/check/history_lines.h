@@ -7,7 +7,7 @@
 #include "check/check.h"
 #include "check/json_lines.h"
 
-namespace whorl::check::history_lines {
+namespace whorl::check {
 
 inline const ProtocolInfo& V2() { return *FindProtocol("spindle_v2"); }
 
@@ -56,7 +56,30 @@ inline HistoryVerdict Judge(const std::vector<std::string>& lines,
   return checker.Verdict();
 }
 
+// What is found of the belief that a process leads, and of leases.
+inline Finding Belief(const std::vector<std::string>& lines,
+                      CheckOptions options = {.lease = Seconds(10),
+                                              .clock_error = Milliseconds(10)}) {
+  return Judge(lines, options)[Invariant::kSingleLeaderBelief].finding;
+}
+inline Finding Lease(const std::vector<std::string>& lines,
+                     CheckOptions options = {.lease = Seconds(10), .clock_error = Milliseconds(10)},
+                     const ProtocolInfo& protocol = V2()) {
+  return Judge(lines, options, protocol)[Invariant::kLeaseRespected].finding;
+}
+
+inline std::vector<std::string> Joined(std::vector<std::string> lines,
+                                       const std::vector<std::string>& more) {
+  lines.insert(lines.end(), more.begin(), more.end());
+  return lines;
+}
+
+// b takes the lock from a, whose row is as it was inserted.
+inline std::string TakenByB(const std::string& commit, const std::string& token) {
+  return Change(commit, "UPDATE", Values(commit, token, "b"), Values("01", "01", "a"));
+}
+
 // a takes the lock at 1 s.
 inline const std::string kTakes = Change("01", "INSERT", Values("01", "01", "a"), "{}");
 
-}  // namespace whorl::check::history_lines
+}  // namespace whorl::check

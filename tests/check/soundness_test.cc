@@ -14,13 +14,6 @@
 namespace whorl::check::soundness_test {
 namespace {
 
-using history_lines::Call;
-using history_lines::Change;
-using history_lines::Judge;
-using history_lines::kTakes;
-using history_lines::Says;
-using history_lines::Second;
-using history_lines::Values;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -29,11 +22,11 @@ using testing::SizeIs;
 // The clock of a steps by 20 s between its second call and its third: which of them shows it is not known.
 TEST(CheckClockSteps, AClockThatContradictsItselfMakesNothingCertain) {
   const auto judge = [](const std::vector<std::string>& more) {
-    std::vector<std::string> lines = {Says("a", "leads", "10"), Call("a", "10.9", "11", "11.1"),
-                                      Says("a", "lost", "20"),  Call("b", "10.9", "11", "11.1"),
-                                      Says("b", "leads", "12"), Says("b", "lost", "15")};
-    lines.insert(lines.end(), more.begin(), more.end());
-    return Judge(lines, {.lease = Seconds(10), .clock_error = {}});
+    return Judge(
+        Joined({Says("a", "leads", "10"), Call("a", "10.9", "11", "11.1"), Says("a", "lost", "20"),
+                Call("b", "10.9", "11", "11.1"), Says("b", "leads", "12"), Says("b", "lost", "15")},
+               more),
+        {.lease = Seconds(10), .clock_error = {}});
   };
   EXPECT_EQ(judge({})[Invariant::kSingleLeaderBelief].finding, Finding::kViolated);
   // Before the spans are judged, and after.
@@ -52,12 +45,12 @@ TEST(CheckClockSteps, AClockThatContradictsItselfMakesNothingCertain) {
 
 // What others did does not depend on it.
 TEST(CheckClockSteps, TheOthersAreJudged) {
-  const auto verdict = Judge(
-      {Call("a", "10.9", "11", "11.1"), Call("a", "50.9", "31", "51.1"),
-       Call("b", "10.9", "11", "11.1"), Call("c", "10.9", "11", "11.1"), Says("b", "leads", "12"),
-       Says("b", "lost", "20"), Says("c", "leads", "13"), Says("c", "lost", "20")},
-      {.lease = Seconds(10), .clock_error = {}});
-  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kViolated);
+  EXPECT_EQ(Belief({Call("a", "10.9", "11", "11.1"), Call("a", "50.9", "31", "51.1"),
+                    Call("b", "10.9", "11", "11.1"), Call("c", "10.9", "11", "11.1"),
+                    Says("b", "leads", "12"), Says("b", "lost", "20"), Says("c", "leads", "13"),
+                    Says("c", "lost", "20")},
+                   {.lease = Seconds(10), .clock_error = {}}),
+            Finding::kViolated);
 }
 
 // A request that hung shows what the clock was when it was sent.
@@ -73,14 +66,12 @@ TEST(CheckClockSteps, WhatARequestShowsWearsOffUntilTheReply) {
 // It was started anew with another lease: by which of them a row is judged is not known.
 TEST(CheckRestarts, TwoLeasesOfOneProcessAreAnInterval) {
   const auto judge = [](const std::string& taken) {
-    return Judge({R"({"event":"started","id":"a","lock":"job","lease":"5s","time":")" +
-                      Second("00") + "\"}",
-                  kTakes,
-                  R"({"event":"started","id":"a","lock":"job","lease":"20s","time":")" +
-                      Second("03") + "\"}",
-                  Change(taken, "UPDATE", Values(taken, taken, "b"),
-                         Values("01", "01", "a"))})[Invariant::kLeaseRespected]
-        .finding;
+    return Lease(
+        {R"({"event":"started","id":"a","lock":"job","lease":"5s","time":")" + Second("00") + "\"}",
+         kTakes,
+         R"({"event":"started","id":"a","lock":"job","lease":"20s","time":")" + Second("03") +
+             "\"}",
+         Change(taken, "UPDATE", Values(taken, taken, "b"), Values("01", "01", "a"))});
   };
   EXPECT_EQ(judge("05"), Finding::kViolated);
   EXPECT_EQ(judge("10"), Finding::kPossible);
@@ -94,9 +85,7 @@ const std::string kBeat = Change("04", "UPDATE", R"({"heartbeat":")" + Second("0
                                  R"({"heartbeat":")" + Second("02") + "\"}");
 TEST(CheckHalfRecords, ATakeoverFromAnUnseenOwnerIsNotSaidToHold) {
   const auto judge = [](const std::string& at) {
-    return Judge({kBeat, Change(at, "UPDATE", Values(at, at, "b"),
-                                Values("04", "01", "a"))})[Invariant::kLeaseRespected]
-        .finding;
+    return Lease({kBeat, Change(at, "UPDATE", Values(at, at, "b"), Values("04", "01", "a"))});
   };
   EXPECT_EQ(judge("09"), Finding::kPossible);
   EXPECT_EQ(judge("14"), Finding::kHolds);
@@ -108,11 +97,9 @@ TEST(CheckHalfRecords, WithoutOldValuesTheUnseenOwnerIsUnknown) {
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text,
               HasSubstr("who held lock job before 2026-01-01T00:00:09Z is not recorded"));
   // The first change of all may be a takeover, too.
-  EXPECT_EQ(
-      Judge({Change("09", "UPDATE", Values("09", "09", "b"), "{}"),
-             Change("30", "UPDATE", Values("30", "30", "c"), "{}")})[Invariant::kLeaseRespected]
-          .finding,
-      Finding::kUnknown);
+  EXPECT_EQ(Lease({Change("09", "UPDATE", Values("09", "09", "b"), "{}"),
+                   Change("30", "UPDATE", Values("30", "30", "c"), "{}")}),
+            Finding::kUnknown);
 }
 
 TEST(CheckHalfRecords, AnUnseenOwnerMaySayThatItHasTheLock) {
@@ -132,9 +119,8 @@ TEST(CheckHalfRecords, ALeaseThatIsShownInWholeSecondsMayLastASecondLonger) {
            R"(","leased_until":")" + Second(until) + R"("},"old_values":{}}]})";
   };
   const auto judge = [&](const std::string& until, const std::string& taken) {
-    return Judge({row("01.5", "INSERT", "a", until), row(taken, "UPDATE", "b", "40.5")},
-                 {.lease = Seconds(10)}, protocol)[Invariant::kLeaseRespected]
-        .finding;
+    return Lease({row("01.5", "INSERT", "a", until), row(taken, "UPDATE", "b", "40.5")},
+                 {.lease = Seconds(10)}, protocol);
   };
   EXPECT_EQ(judge("11", "11.3"), Finding::kPossible);
   EXPECT_EQ(judge("11", "12"), Finding::kHolds);
@@ -151,8 +137,7 @@ TEST(CheckWriters, ACallAboutAnotherLockDidNotWriteTheRow) {
       Change("13", "UPDATE", Values("13", "12", "b"), Values("08", "01", "a"));
   std::string call = Call("c", "07.9", "08", "08.1");
   call.replace(call.find("\"job\""), 5, "\"other\"");
-  EXPECT_EQ(Judge({kTakes, call, beat, taken})[Invariant::kLeaseRespected].finding,
-            Finding::kPossible);
+  EXPECT_EQ(Lease({kTakes, call, beat, taken}), Finding::kPossible);
 }
 
 // --- processes that are killed -------------------------------------------------------------------
@@ -165,10 +150,10 @@ TEST(CheckEnds, WhoIsSeenToHaveEndedBelievesAndWorksNoMore) {
   for (const auto& [begins, invariant] : {std::pair("leads", Invariant::kSingleLeaderBelief),
                                           std::pair("works", Invariant::kSingleWorker)}) {
     const auto judge = [&](const std::string& b_begins, const std::vector<std::string>& more) {
-      std::vector<std::string> lines = {Says("a", begins, "10"), Says("a", "goes_on", "15"),
-                                        Says("b", begins, b_begins), Says("b", "stopped", "50")};
-      lines.insert(lines.end(), more.begin(), more.end());
-      return Judge(lines)[invariant].finding;
+      return Judge(Joined({Says("a", begins, "10"), Says("a", "goes_on", "15"),
+                           Says("b", begins, b_begins), Says("b", "stopped", "50")},
+                          more))[invariant]
+          .finding;
     };
     EXPECT_EQ(judge("30", {}), Finding::kPossible) << begins;
     EXPECT_EQ(judge("30", {Ended("a", "20")}), Finding::kHolds) << begins;
@@ -190,7 +175,7 @@ TEST(CheckEnds, TheClockOfWhoSawItIsInDoubtToo) {
   const auto judge = [&](const std::string& clock) {
     std::vector<std::string> all = {R"({"event":"process","id":"node-1")" + clock + "}"};
     all.insert(all.end(), lines.begin(), lines.end());
-    return Judge(all, {.lease = Seconds(10)})[Invariant::kSingleLeaderBelief].finding;
+    return Belief(all, {.lease = Seconds(10)});
   };
   EXPECT_EQ(judge(""), Finding::kPossible);
   EXPECT_EQ(judge(R"(,"offset":["-11s","0s"])"), Finding::kPossible);
@@ -201,11 +186,12 @@ TEST(CheckEnds, ATokenThatAProcessThatEndedTookIsItsNoMore) {
   const auto judge = [](const std::vector<std::string>& more) {
     const std::string token =
         R"(,"token":")" + std::to_string(ParseRfc3339(Second("01"))->UnixNanos()) + "\"";
-    std::vector<std::string> lines = {
-        kTakes, Change("05", "UPDATE", Values("05", "01", "a"), Values("01", "01", "a")),
-        Says("a", "owns", "02", token), Says("b", "owns", "12", token), Says("b", "goes_on", "14")};
-    lines.insert(lines.end(), more.begin(), more.end());
-    return Judge(lines)[Invariant::kOneLiveToken].finding;
+    return Judge(Joined(
+        {kTakes, Change("05", "UPDATE", Values("05", "01", "a"), Values("01", "01", "a")),
+         Says("a", "owns", "02", token), Says("b", "owns", "12", token),
+         Says("b", "goes_on", "14")},
+        more))[Invariant::kOneLiveToken]
+        .finding;
   };
   EXPECT_EQ(judge({}), Finding::kPossible);
   EXPECT_EQ(judge({Ended("a", "08")}), Finding::kHolds);
@@ -233,11 +219,10 @@ TEST(CheckEnds, SpansAfterAProcessThatEndedAreForgotten) {
 // Who logs renewals and is killed believed until its lease ran out, at the latest.
 TEST(CheckEnds, ABeliefWhoseRenewalsAreLoggedEndsWithItsLease) {
   const auto judge = [](const std::string& b_begins, const std::vector<std::string>& more) {
-    std::vector<std::string> lines = {Says("a", "leads", "01", R"(,"left":"10s")"),
-                                      Says("a", "renewed", "06", R"(,"left":"10s")"),
-                                      Says("b", "leads", b_begins), Says("b", "lost", "20")};
-    lines.insert(lines.end(), more.begin(), more.end());
-    return Judge(lines)[Invariant::kSingleLeaderBelief].finding;
+    return Belief(Joined({Says("a", "leads", "01", R"(,"left":"10s")"),
+                          Says("a", "renewed", "06", R"(,"left":"10s")"),
+                          Says("b", "leads", b_begins), Says("b", "lost", "20")},
+                         more));
   };
   EXPECT_EQ(judge("17", {}), Finding::kHolds);
   EXPECT_EQ(judge("15", {}), Finding::kPossible);
@@ -261,11 +246,9 @@ TEST(CheckEnds, AnEndNamesAnotherProcessAndAClock) {
 // Its row shows that b led after a, and only a's log is there.
 TEST(CheckMissingLogs, WhoTookALockAndHasNoLogMayHaveBelievedAnything) {
   const auto judge = [](const std::vector<std::string>& more) {
-    std::vector<std::string> lines = {
-        kTakes, Change("15", "UPDATE", Values("15", "15", "b"), Values("01", "01", "a")),
-        Says("a", "leads", "02"), Says("a", "lost", "10")};
-    lines.insert(lines.end(), more.begin(), more.end());
-    return Judge(lines)[Invariant::kSingleLeaderBelief];
+    return Judge(
+        Joined({kTakes, TakenByB("15", "15"), Says("a", "leads", "02"), Says("a", "lost", "10")},
+               more))[Invariant::kSingleLeaderBelief];
   };
   const InvariantFinding alone = judge({});
   EXPECT_EQ(alone.finding, Finding::kUnknown);

@@ -15,9 +15,9 @@
 
 #include "real_client/spanner_client.h"
 #include "spanner_model/server/server.h"
-#include "tests/support/client_waits.h"
 #include "tests/support/service_account.h"
 #include "tests/support/test_certificate.h"
+#include "tests/support/transactions.h"
 
 namespace whorl::real_client::client_credentials_test {
 namespace {
@@ -59,11 +59,8 @@ std::string Query(const ConnectionOptions& connection) {
   ClientOptions options = {.database = kDatabase, .connection = connection};
   options.sessions.ask_timeout = Seconds(5);
   const Status made = SpannerClient::Create(std::move(options), client);
-  Answered<TransactionResult> answered;
-  client->Run(
-      {.mode = Mode::kStrongRead, .statements = {{.statement = {.sql = Sql::Intern("SELECT 1")}}}},
-      answered.Callback());
-  const TransactionResult result = answered.Wait();
+  const TransactionResult result =
+      test_transactions::RunIn(*client, test_transactions::Query("SELECT 1"));
   client.reset();
   return std::string(WordOf(result.outcome)) + " " + FormatStatus(made) + " " +
          FormatStatus(result.status);

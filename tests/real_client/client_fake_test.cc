@@ -22,6 +22,7 @@
 #include "real_client/admin_client.h"
 #include "real_client/spanner_client.h"
 #include "tests/support/client_waits.h"
+#include "tests/support/transactions.h"
 #include "wire/results.h"
 #include "wire/status.h"
 
@@ -112,6 +113,19 @@ std::unique_ptr<grpc::Server> Serve(std::vector<grpc::Service*> services, int& p
   return builder.BuildAndStart();
 }
 
+// A part with these values of the one column; `metadata` comes with the first part only.
+v1::PartialResultSet Part(bool metadata, std::vector<std::string> values, std::string token) {
+  v1::PartialResultSet part;
+  if (metadata) {
+    auto& field = *part.mutable_metadata()->mutable_row_type()->add_fields();
+    field.set_name("name");
+    field.mutable_type()->set_code(v1::STRING);
+  }
+  for (std::string& value : values) part.add_values()->set_string_value(std::move(value));
+  part.set_resume_token(std::move(token));
+  return part;
+}
+
 class ClientFakeTest : public testing::Test {
  protected:
   ClientFakeTest() {
@@ -132,17 +146,24 @@ class ClientFakeTest : public testing::Test {
   }
 
   TransactionResult Does(Transaction transaction) {
-    Answered<TransactionResult> answered;
-    client_->Run(std::move(transaction), answered.Callback());
-    return answered.Wait();
+    return test_transactions::RunIn(*client_, std::move(transaction));
   }
-  static Transaction Query() {
-    return {.mode = Mode::kStrongRead,
-            .statements = {{.statement = {.sql = Sql::Intern("SELECT name FROM t")}}}};
-  }
+  static Transaction Query() { return test_transactions::Query("SELECT name FROM t"); }
   static Transaction Delete() {
-    return {.mode = Mode::kReadWrite,
-            .statements = {{.statement = {.sql = Sql::Intern("DELETE FROM t WHERE true")}}}};
+    return test_transactions::ReadWrite({{.sql = Sql::Intern("DELETE FROM t WHERE true")}});
+  }
+  // What Spanner answers to every query, and to every Commit.
+  void QueriesHaveNoRows() {
+    spanner_.query = [](const auto&, auto& writer) {
+      writer.Write(Part(true, {}, ""));
+      return grpc::Status::OK;
+    };
+  }
+  void CommitsSucceed() {
+    spanner_.commit = [](const auto&, v1::CommitResponse& reply) {
+      reply.mutable_commit_timestamp()->set_seconds(1);
+      return grpc::Status::OK;
+    };
   }
 
   FakeSpanner spanner_;
@@ -152,19 +173,6 @@ class ClientFakeTest : public testing::Test {
 };
 
 // --- streams -------------------------------------------------------------------------------------
-
-// A part with these values of the one column; `metadata` comes with the first part only.
-v1::PartialResultSet Part(bool metadata, std::vector<std::string> values, std::string token) {
-  v1::PartialResultSet part;
-  if (metadata) {
-    auto& field = *part.mutable_metadata()->mutable_row_type()->add_fields();
-    field.set_name("name");
-    field.mutable_type()->set_code(v1::STRING);
-  }
-  for (std::string& value : values) part.add_values()->set_string_value(std::move(value));
-  part.set_resume_token(std::move(token));
-  return part;
-}
 
 std::vector<Row> Rows(std::vector<std::string> names) {
   std::vector<Row> rows;
@@ -199,10 +207,7 @@ TEST_F(ClientFakeTest, SessionsHaveTheRoleOfTheDatabase) {
   ClientOptions options = {.database = kDatabase,
                            .database_role = "locker",
                            .connection = {.endpoint = address_, .credentials = Plaintext{}}};
-  spanner_.query = [](const auto&, auto& writer) {
-    writer.Write(Part(true, {}, ""));
-    return grpc::Status::OK;
-  };
+  QueriesHaveNoRows();
   EXPECT_EQ(Does(Query()).outcome, Outcome::kCommitted);
   EXPECT_EQ(spanner_.role, "");
   ASSERT_EQ(FormatStatus(SpannerClient::Create(std::move(options), client_)), "OK");
@@ -223,9 +228,7 @@ TEST_F(ClientFakeTest, AStreamThatBreaksGoesOnFromItsLastToken) {
     writer.Write(Part(true, {"b", "c"}, ""));
     return grpc::Status::OK;
   };
-  const TransactionResult result = Does(Query());
-  ASSERT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
-  EXPECT_EQ(result.results[0].rows, Rows({"a", "b", "c"}));
+  EXPECT_EQ(Does(Query()).results.at(0).rows, Rows({"a", "b", "c"}));
   EXPECT_THAT(asked_from, ElementsAre("", "after a"));
 }
 
@@ -315,14 +318,8 @@ TEST_F(ClientFakeTest, ThePauseThatSpannerAsksForIsKept) {
 // --- headers -------------------------------------------------------------------------------------
 
 TEST_F(ClientFakeTest, CallsCarryTheHeadersOfGooglesClients) {
-  spanner_.query = [](const auto&, auto& writer) {
-    writer.Write(Part(true, {}, ""));
-    return grpc::Status::OK;
-  };
-  spanner_.commit = [](const auto&, v1::CommitResponse& reply) {
-    reply.mutable_commit_timestamp()->set_seconds(1);
-    return grpc::Status::OK;
-  };
+  QueriesHaveNoRows();
+  CommitsSucceed();
   ASSERT_EQ(Does(Query()).outcome, Outcome::kCommitted);
   ASSERT_EQ(Does(Delete()).outcome, Outcome::kCommitted);
   const auto session = "session=projects%2Fp%2Finstances%2Fi%2Fdatabases%2Fd%2Fsessions%2Fs";
@@ -347,8 +344,7 @@ TEST_F(ClientFakeTest, AResentCallKeepsItsNumberAndRaisesItsAttempt) {
   // By this, Spanner's logs distinguish a retry from another call.
   std::vector<std::string> ids;
   spanner_.commit = [&](const auto&, v1::CommitResponse& reply) {
-    const std::string id = spanner_.headers["Commit"].find("x-goog-spanner-request-id")->second;
-    ids.push_back(id);
+    ids.push_back(spanner_.headers["Commit"].find("x-goog-spanner-request-id")->second);
     reply.mutable_commit_timestamp()->set_seconds(1);
     return ids.size() == 1 ? Failed(Code::kUnavailable) : grpc::Status::OK;
   };

@@ -16,10 +16,14 @@
 #include "real_client/spanner_client.h"
 #include "real_client/transport.h"
 #include "tests/support/client_waits.h"
+#include "tests/support/transactions.h"
 
 namespace whorl::real_client::client_options_test {
 namespace {
 
+using test_transactions::Query;
+using test_transactions::ReadWrite;
+using test_transactions::RunIn;
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
@@ -157,11 +161,7 @@ TEST(ClientAdviceTest, NobodyAtTheEmulatorsAddressIsSaidSo) {
   options.sessions.ask_timeout = Milliseconds(50);
   std::unique_ptr<SpannerClient> client;
   ASSERT_EQ(SpannerClient::Create(options, client), Status());
-  Answered<TransactionResult> answered;
-  client->Run(
-      {.mode = Mode::kStrongRead, .statements = {{.statement = {.sql = Sql::Intern("SELECT 1")}}}},
-      answered.Callback());
-  const TransactionResult result = answered.Wait();
+  const TransactionResult result = RunIn(*client, Query("SELECT 1"));
   EXPECT_EQ(result.outcome, Outcome::kAborted);
   EXPECT_THAT(FormatStatus(result.status), HasSubstr("is the emulator running?"));
 }
@@ -171,11 +171,8 @@ TEST(ClientAdviceTest, AKeyThatIsNoneIsSaidSo) {
                            .connection = {.credentials = Tls{.credentials_json = "{}"}}};
   std::unique_ptr<SpannerClient> client;
   ASSERT_EQ(SpannerClient::Create(options, client), Status());
-  Answered<TransactionResult> answered;
-  client->Run({.mode = Mode::kReadWrite,
-               .statements = {{.statement = {.sql = Sql::Intern("DELETE t WHERE true")}}}},
-              answered.Callback());
-  const TransactionResult result = answered.Wait();
+  const TransactionResult result =
+      RunIn(*client, ReadWrite({{.sql = Sql::Intern("DELETE t WHERE true")}}));
   EXPECT_EQ(result.outcome, Outcome::kAborted);
   EXPECT_THAT(FormatStatus(result.status), HasSubstr("gcloud iam service-accounts keys create"));
 }

@@ -42,9 +42,6 @@ class LockHostTest : public testing::Test {
                                                .table = "fenced_locks",
                                                .lead = std::move(lead)}));
   }
-  static TransactionClient::Done Into(std::promise<TransactionResult>& promise) {
-    return [&promise](TransactionResult result) { promise.set_value(std::move(result)); };
-  }
 
   const ProtocolInfo& info_ = *FindProtocol("fenced_lease");
   LockLoop loop_;
@@ -55,26 +52,17 @@ TransactionResult Refused(Code code) {
   return {.outcome = Outcome::kAborted, .status = Error(code, "refused by the test")};
 }
 
-TEST_F(LockHostTest, IsTakenAndGivenBack) {
-  const auto a = Make("a");
-  const auto b = Make("b");
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
-  EXPECT_TRUE(a->HasLock());
-  EXPECT_EQ(b->TryLock().code, Code::kDeadlineExceeded);
-  a->Unlock();
-  EXPECT_FALSE(a->HasLock());
-  EXPECT_EQ(FormatStatus(b->Lock()), "OK");
-}
-
 TEST_F(LockHostTest, BeliefEndsByTheClockAndComesBackWithAnotherTerm) {
   const auto a = Make("a");
   ASSERT_EQ(FormatStatus(a->Lock()), "OK");
   const std::optional<uint64_t> token = a->Token();
-  std::promise<void> stopped;
-  const std::stop_callback told(a->Term(), [&] { stopped.set_value(); });
+  std::promise<LocalInstant> stopped;
+  const std::stop_callback told(a->Term(), [&] { stopped.set_value(MonotonicNow()); });
   client_.SetFate([](const Transaction&) { return Refused(Code::kUnavailable); });
-  stopped.get_future().wait();
+  const LocalInstant until = a->Now().until;
+  EXPECT_GE(stopped.get_future().get(), until);
   EXPECT_FALSE(a->HasLock());
+  EXPECT_EQ(a->Token(), std::nullopt);
   EXPECT_TRUE(a->Term().stop_requested());
   client_.SetFate(nullptr);
   ASSERT_EQ(FormatStatus(a->Lock()), "OK");

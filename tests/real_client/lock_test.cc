@@ -12,6 +12,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -59,16 +60,38 @@ class LockTest : public testing::Test {
   std::unique_ptr<DistributedLock> Lock(const std::string& name, const std::string& id) {
     return Make(*client_, {.name = name, .id = id});
   }
+  std::unique_ptr<DistributedLock> Held(const std::string& name, const std::string& id) {
+    Init(name);
+    auto lock = Lock(name, id);
+    EXPECT_EQ(FormatStatus(lock->Lock()), "OK");
+    return lock;
+  }
+  // lock-0 and so on, all held by a.
+  std::vector<std::unique_ptr<DistributedLock>> HeldMany(int count) {
+    std::vector<std::unique_ptr<DistributedLock>> locks;
+    for (int i = 0; i < count; ++i) locks.push_back(Held("lock-" + std::to_string(i), "a"));
+    return locks;
+  }
+  std::vector<Holding> Listed(std::optional<std::string> name = {}) {
+    std::vector<Holding> holdings;
+    EXPECT_EQ(FormatStatus(client_->List("fenced_lease", "", name, Seconds(10), holdings)), "OK");
+    return holdings;
+  }
+  // No call is answered until the test opens the gate.
+  std::shared_ptr<server::Gate> SpannerHangs() {
+    const auto gate = std::make_shared<server::Gate>();
+    database_->server()->SetFaults(
+        [gate](const server::CallInfo&) { return server::HoldRequest{gate}; });
+    return gate;
+  }
 
   std::unique_ptr<LockDatabase> database_;
   std::unique_ptr<LockClient> client_;
 };
 
 TEST_F(LockTest, IsTakenGivenBackAndTakenByAnother) {
-  Init("job");
-  const auto a = Lock("job", "a");
+  const auto a = Held("job", "a");
   const auto b = Lock("job", "b");
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
   EXPECT_TRUE(a->HasLock());
   const uint64_t first = a->Token().value();
   EXPECT_EQ(b->TryLock().code, Code::kDeadlineExceeded);
@@ -141,10 +164,8 @@ TEST_F(LockTest, IsHeldBeyondItsLeaseByHeartbeats) {
 }
 
 TEST_F(LockTest, WhoWaitsIsToldOfAReleaseInTheSameProgram) {
-  Init("job");
-  const auto a = Lock("job", "a");
+  const auto a = Held("job", "a");
   const auto b = Lock("job", "b");
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
   ASSERT_EQ(b->TryLock().code, Code::kDeadlineExceeded);  // it has seen the row
   auto waiting = std::async(std::launch::async, [&] { return b->Lock(); });
   a->Unlock();
@@ -198,24 +219,6 @@ TEST_F(LockTest, WorkIsToldToStopBeforeTheLockIsGivenBack) {
   EXPECT_EQ(FormatStatus(Lock("job", "b")->TryLock()), "OK");
 }
 
-TEST_F(LockTest, LeadershipEndsByTheClockWhenSpannerIsGone) {
-  Init("job");
-  const auto a = Make(*client_, {.name = "job", .id = "a", .lease = Seconds(1)});
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
-  std::promise<LocalInstant> stopped;
-  const std::stop_callback told(a->Term(), [&] { stopped.set_value(MonotonicNow()); });
-  database_->server()->SetFaults([](const server::CallInfo&) -> server::FaultAction {
-    return server::FailBefore{Error(Code::kUnavailable, "gone")};
-  });
-  const LocalInstant until = a->Now().until;
-  const LocalInstant at = stopped.get_future().get();
-  EXPECT_GE(at, until);
-  EXPECT_FALSE(a->HasLock());
-  EXPECT_EQ(a->Token(), std::nullopt);
-  database_->server()->SetFaults(
-      [](const server::CallInfo&) -> server::FaultAction { return server::LetPass{}; });
-}
-
 TEST_F(LockTest, CanBeTakenAgain) {
   Init("job");
   const auto a = Lock("job", "a");
@@ -237,16 +240,15 @@ TEST_F(LockTest, NamesThatCannotBeAreRefusedBeforeAnythingIsSent) {
     if (call.method != "CreateSession") ++*calls;
   });
   std::unique_ptr<DistributedLock> lock;
-  EXPECT_THAT(FormatStatus(client_->Make({.name = std::string(9000, 'x')}, lock)),
-              HasSubstr("9000 bytes"));
-  EXPECT_THAT(FormatStatus(client_->Make({.name = ""}, lock)), HasSubstr("empty"));
-  EXPECT_THAT(FormatStatus(client_->Make({.name = "\xff"}, lock)), HasSubstr("UTF-8"));
-  EXPECT_THAT(FormatStatus(client_->Make({.name = "x", .protocol = "fenced"}, lock)),
-              HasSubstr("no protocol fenced"));
-  EXPECT_THAT(FormatStatus(client_->Make({.name = "x", .table = "a; DROP TABLE b"}, lock)),
-              HasSubstr("a; DROP TABLE b"));
-  EXPECT_THAT(FormatStatus(client_->Make({.name = "x", .lease = Seconds(7200)}, lock)),
-              HasSubstr("too long"));
+  const auto refusal = [&](LockOptions options) {
+    return FormatStatus(client_->Make(std::move(options), lock));
+  };
+  EXPECT_THAT(refusal({.name = std::string(9000, 'x')}), HasSubstr("9000 bytes"));
+  EXPECT_THAT(refusal({.name = ""}), HasSubstr("empty"));
+  EXPECT_THAT(refusal({.name = "\xff"}), HasSubstr("UTF-8"));
+  EXPECT_THAT(refusal({.name = "x", .protocol = "fenced"}), HasSubstr("no protocol fenced"));
+  EXPECT_THAT(refusal({.name = "x", .table = "a; DROP TABLE b"}), HasSubstr("a; DROP TABLE b"));
+  EXPECT_THAT(refusal({.name = "x", .lease = Seconds(7200)}), HasSubstr("too long"));
   EXPECT_EQ(lock, nullptr);
   EXPECT_EQ(*calls, 0);
 }
@@ -262,20 +264,16 @@ TEST_F(LockTest, ATableThatIsMissingIsToldAtOnce) {
 }
 
 TEST_F(LockTest, UnlockEndsALockThatWaits) {
-  Init("job");
-  const auto a = Lock("job", "a");
+  const auto a = Held("job", "a");
   const auto b = Lock("job", "b");
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
   auto waiting = std::async(std::launch::async, [&] { return b->Lock(); });
   while (waiting.wait_for(std::chrono::seconds(0)) != std::future_status::ready) b->Unlock();
   EXPECT_EQ(waiting.get().code, Code::kCancelled);
 }
 
 TEST_F(LockTest, LockEndsWhenAStopIsRequested) {
-  Init("job");
-  const auto a = Lock("job", "a");
+  const auto a = Held("job", "a");
   const auto b = Lock("job", "b");
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
   std::stop_source stop;
   auto waiting = std::async(std::launch::async, [&] { return b->Lock(stop.get_token()); });
   stop.request_stop();
@@ -294,9 +292,7 @@ TEST_F(LockTest, LockThenDoesNotBlock) {
 }
 
 TEST_F(LockTest, AFollowerHearsWhoLeads) {
-  Init("job");
-  const auto a = Lock("job", "a");
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  const auto a = Held("job", "a");
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::string> heard;
@@ -343,9 +339,7 @@ TEST_F(LockTest, ExcludesTheThreadsOfThisProcessToo) {
 }
 
 TEST_F(LockTest, AThreadDoesNotGetALockThatAnotherOneHas) {
-  Init("job");
-  const auto lock = Lock("job", "a");
-  ASSERT_EQ(FormatStatus(lock->Lock()), "OK");
+  const auto lock = Held("job", "a");
   std::jthread([&] {
     for (const Status& status : {lock->TryLock(), lock->LockFor(Milliseconds(1))}) {
       EXPECT_EQ(status.code, Code::kDeadlineExceeded);
@@ -362,9 +356,7 @@ TEST_F(LockTest, AThreadDoesNotGetALockThatAnotherOneHas) {
 }
 
 TEST_F(LockTest, AChildOfAForkNeverLeads) {
-  Init("job");
-  auto lock = Lock("job", "a");
-  ASSERT_EQ(FormatStatus(lock->Lock()), "OK");
+  auto lock = Held("job", "a");
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);  // a child that waits for threads that it does not have
@@ -409,24 +401,16 @@ INSTANTIATE_TEST_SUITE_P(Names, LockNameTest,
                                          std::string(8000, 'n')));
 
 TEST_P(LockNameTest, IsALockLikeAnyOther) {
-  Init(GetParam());
-  const auto a = Lock(GetParam(), "a");
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
-  std::vector<Holding> holdings;
-  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", GetParam(), Seconds(10), holdings)),
-            "OK");
+  const auto a = Held(GetParam(), "a");
+  const std::vector<Holding> holdings = Listed(GetParam());
   ASSERT_THAT(holdings, SizeIs(1));
   EXPECT_EQ(holdings[0].lock, GetParam());
   EXPECT_EQ(holdings[0].holder, "a");
 }
 
 TEST_F(LockTest, ANameThatBeginsLikeAnotherIsAnotherLock) {
-  Init("job");
-  Init("job_daily");
-  const auto a = Lock("job", "a");
-  const auto b = Lock("job_daily", "b");
-  EXPECT_EQ(FormatStatus(a->Lock()), "OK");
-  EXPECT_EQ(FormatStatus(b->Lock()), "OK");
+  const auto a = Held("job", "a");
+  const auto b = Held("job_daily", "b");
   EXPECT_TRUE(a->HasLock());
   EXPECT_TRUE(b->HasLock());
 }
@@ -436,12 +420,8 @@ TEST_F(LockTest, ANameThatBeginsLikeAnotherIsAnotherLock) {
 TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
   Init("job");
   Init("idle");
-  Init("job");  // again: the row exists
-  const auto a = Lock("job", "a");
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
-  std::vector<Holding> holdings;
-  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", std::nullopt, Seconds(10), holdings)),
-            "OK");
+  const auto a = Held("job", "a");  // again: the row exists
+  const std::vector<Holding> holdings = Listed();
   ASSERT_THAT(holdings, SizeIs(2));
   EXPECT_EQ(holdings[0].lock, "idle");
   EXPECT_THAT(holdings[0].holder, IsEmpty());
@@ -456,16 +436,13 @@ TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
 }
 
 TEST_F(LockTest, DestructorsDoNotAddUpWhenSpannerDoesNotAnswer) {
-  constexpr int kLocks = 100;
   std::vector<std::unique_ptr<DistributedLock>> locks;
-  for (int i = 0; i < kLocks; ++i) {
+  for (int i = 0; i < 100; ++i) {
     Init("lock-" + std::to_string(i));
     locks.push_back(Make(*client_, {.name = "lock-" + std::to_string(i), .lease = Seconds(4)}));
     ASSERT_EQ(FormatStatus(locks.back()->Lock()), "OK");
   }
-  const auto gate = std::make_shared<server::Gate>();
-  database_->server()->SetFaults(
-      [gate](const server::CallInfo&) { return server::HoldRequest{gate}; });
+  const auto gate = SpannerHangs();
   const LocalInstant from = MonotonicNow();
   locks.clear();
   // Each by itself waits for a lease: 400 s.
@@ -479,9 +456,7 @@ TEST_F(LockTest, DestructorsDoNotAddUpWhenSpannerDoesNotAnswer) {
 // fenced_lease's table has all columns that spindle_v2 needs, so its statements would run there, and
 // both protocols would have a leader.
 TEST_F(LockTest, AProtocolRefusesATableOfAnother) {
-  Init("job");
-  const auto a = Lock("job", "a");
-  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  const auto a = Held("job", "a");
   const auto b =
       Make(*client_, {.name = "job", .protocol = "spindle_v2", .id = "b", .table = "fenced_locks"});
   for (const Status& status : {b->TryLock(), b->LockFor(Seconds(30)), b->Lock(),
@@ -505,8 +480,7 @@ TEST(LockTableTest, EveryProtocolHasATableOfItsOwn) {
 // An operator's list is old when a process takes the lock.
 TEST_F(LockTest, ALockThatWasTakenMeanwhileIsNotDeleted) {
   Init("job");
-  std::vector<Holding> listed;
-  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", "job", Seconds(10), listed)), "OK");
+  std::vector<Holding> listed = Listed("job");
   ASSERT_THAT(listed, SizeIs(1));
   const auto a = Lock("job", "a");
   ASSERT_EQ(FormatStatus(a->Lock()), "OK");
@@ -515,7 +489,7 @@ TEST_F(LockTest, ALockThatWasTakenMeanwhileIsNotDeleted) {
   EXPECT_TRUE(a->HasLock());
   const uint64_t token = a->Token().value();
   a->Unlock();
-  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", "job", Seconds(10), listed)), "OK");
+  listed = Listed("job");
   EXPECT_EQ(FormatStatus(client_->DeleteLock("fenced_lease", "", listed[0])), "OK");
   const auto b = Make(*client_, {.name = "job", .id = "b", .lease = Seconds(1)});
   ASSERT_EQ(FormatStatus(b->Lock()), "OK");
@@ -525,19 +499,11 @@ TEST_F(LockTest, ALockThatWasTakenMeanwhileIsNotDeleted) {
 // --- giving back all -----------------------------------------------------------------------------
 
 TEST_F(LockTest, ReleaseAllGivesAllLocksBack) {
-  constexpr int kLocks = 200;
-  std::vector<std::unique_ptr<DistributedLock>> locks;
-  for (int i = 0; i < kLocks; ++i) {
-    Init("lock-" + std::to_string(i));
-    locks.push_back(Lock("lock-" + std::to_string(i), "a"));
-    ASSERT_EQ(FormatStatus(locks.back()->Lock()), "OK");
-  }
+  const auto locks = HeldMany(200);
   ASSERT_EQ(FormatStatus(client_->ReleaseAll(Seconds(60))), "OK");
   for (const auto& lock : locks) EXPECT_FALSE(lock->Now().leads);
-  std::vector<Holding> holdings;
-  ASSERT_EQ(FormatStatus(client_->List("fenced_lease", "", std::nullopt, Seconds(10), holdings)),
-            "OK");
-  ASSERT_THAT(holdings, SizeIs(kLocks));
+  const std::vector<Holding> holdings = Listed();
+  ASSERT_THAT(holdings, SizeIs(200));
   for (const Holding& holding : holdings) EXPECT_THAT(holding.holder, IsEmpty());
   // They can be used again.
   EXPECT_EQ(FormatStatus(locks.front()->Lock()), "OK");
@@ -545,16 +511,8 @@ TEST_F(LockTest, ReleaseAllGivesAllLocksBack) {
 
 // One after the other, 200 locks would wait half an hour for a Spanner that does not answer.
 TEST_F(LockTest, ReleaseAllDoesNotWaitForASpannerThatDoesNotAnswer) {
-  constexpr int kLocks = 200;
-  std::vector<std::unique_ptr<DistributedLock>> locks;
-  for (int i = 0; i < kLocks; ++i) {
-    Init("lock-" + std::to_string(i));
-    locks.push_back(Lock("lock-" + std::to_string(i), "a"));
-    ASSERT_EQ(FormatStatus(locks.back()->Lock()), "OK");
-  }
-  const auto gate = std::make_shared<server::Gate>();
-  database_->server()->SetFaults(
-      [gate](const server::CallInfo&) { return server::HoldRequest{gate}; });
+  auto locks = HeldMany(200);
+  const auto gate = SpannerHangs();
   const Status status = client_->ReleaseAll(Milliseconds(100));
   EXPECT_EQ(status.code, Code::kDeadlineExceeded);
   EXPECT_THAT(status.message, HasSubstr("200 locks were not given back within 100ms"));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -35,6 +36,16 @@ struct Witness : ObservationSink {
   std::vector<Instant> When() const {
     return When<T>([](const T&) { return true; });
   }
+  // The observations of type T, each with its time.
+  template <typename T>
+  std::vector<std::pair<Instant, T>> All() const {
+    std::vector<std::pair<Instant, T>> all;
+    for (const Observation& observation : observations) {
+      const auto* what = std::get_if<T>(&observation.what);
+      if (what != nullptr) all.emplace_back(observation.at, *what);
+    }
+    return all;
+  }
 };
 
 inline Scenario ScenarioOf(const std::string& text) {
@@ -59,6 +70,9 @@ inline Witness WitnessThree(const std::string& duration, const std::string& more
                           more + R"("duration": ")" + duration + R"(", "faults": [)" + faults +
                           "]}"));
 }
+
+// For 60 s.
+inline Witness WitnessFaults(const std::string& faults) { return WitnessThree("60s", "", faults); }
 
 constexpr Instant At(Duration since_start) { return Instant{} + since_start; }
 

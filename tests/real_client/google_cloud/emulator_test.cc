@@ -1,5 +1,5 @@
-// The google-cloud-cpp client against the official emulator: requests and results. Skipped if there
-// is no emulator.
+// The google-cloud-cpp client against the official emulator: what all clients do
+// (emulator_client_testing.h), values, mutations and bodies. Skipped if there is no emulator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,52 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include "live/emulator_process.h"
 #include "real_client/google_cloud/google_cloud_client.h"
 #include "real_client/os.h"
-#include "tests/support/client_waits.h"
-#include "tests/support/raw_spanner.h"
+#include "tests/real_client/emulator_client_testing.h"
 
 namespace whorl::real_client::google_cloud_emulator_test {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr const char* kTables[] = {
-    "CREATE TABLE locktable (name STRING(MAX) NOT NULL, heartbeat TIMESTAMP OPTIONS "
-    "(allow_commit_timestamp=true), owner STRING(MAX)) PRIMARY KEY (name)",
-    "CREATE TABLE everything (k INT64 NOT NULL, b BOOL, i INT64, f FLOAT64, s STRING(MAX), "
-    "y BYTES(MAX), t TIMESTAMP) PRIMARY KEY (k)"};
-
-// --- statements ----------------------------------------------------------------------------------
-
-Statement On(std::string_view sql, const std::string& name) {
-  return {.sql = Sql::Intern(sql, {{.name = "name", .type = Type::kString}}), .parameters = {name}};
-}
-Statement Insert(const std::string& name) {
-  return On("INSERT locktable (name, heartbeat) VALUES (@name, PENDING_COMMIT_TIMESTAMP())", name);
-}
-Statement Update(const std::string& name) {
-  return On("UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = @name", name);
-}
-Statement Select(const std::string& name) {
-  return On("SELECT heartbeat FROM locktable WHERE name = @name", name);
-}
 Statement SelectHolder(const std::string& name) {
-  return On("SELECT owner, heartbeat, CURRENT_TIMESTAMP() FROM locktable WHERE name = @name", name);
-}
-Transaction ReadWrite(std::vector<Statement> statements) {
-  Transaction transaction = {.mode = Mode::kReadWrite};
-  for (Statement& statement : statements) {
-    transaction.statements.push_back({.statement = std::move(statement)});
-  }
-  return transaction;
-}
-Transaction Query(Statement statement) {
-  return {.mode = Mode::kStrongRead, .statements = {{.statement = std::move(statement)}}};
+  return Named("SELECT owner, heartbeat, CURRENT_TIMESTAMP() FROM locktable WHERE name = @name",
+               name);
 }
 
 // A value of each type, without the key.
@@ -89,130 +57,37 @@ Statement SelectEverything() {
   return {.sql = Sql::Intern("SELECT b, i, f, s, y, t FROM everything ORDER BY k")};
 }
 
-class GoogleCloudEmulatorTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() { emulator_ = EmulatorProcess::Start(); }
-  static void TearDownTestSuite() { emulator_.reset(); }
-
-  void SetUp() override {
-    if (emulator_ == nullptr) GTEST_SKIP() << kNoEmulator;
-    RawSpanner admin(emulator_->channel());
-    const std::string id = "database" + std::to_string(++databases_);
-    ASSERT_TRUE(admin.CreateDatabase(id, {std::begin(kTables), std::end(kTables)}).ok());
-    database_ = RawSpanner::DatabaseName(id);
-    client_ = MakeClient(database_);
-  }
-
-  static std::unique_ptr<GoogleCloudClient> MakeClient(const std::string& database) {
-    std::unique_ptr<GoogleCloudClient> client;
-    const Status made = GoogleCloudClient::Create(
-        {.database = database,
-         .connection = {.endpoint = emulator_->address(), .credentials = Plaintext{}},
-         .retry = OurRetryPolicy()},
-        client);
-    EXPECT_EQ(FormatStatus(made), "OK");
-    return client;
-  }
-  TransactionResult Run(Transaction transaction) {
-    Answered<TransactionResult> answered;
-    client_->Run(std::move(transaction), answered.Callback());
-    return answered.Wait();
-  }
-
-  static inline std::unique_ptr<EmulatorProcess> emulator_;
-  static inline int databases_ = 0;
-  std::string database_;
-  std::unique_ptr<GoogleCloudClient> client_;
-};
-
-// --- what comes back -----------------------------------------------------------------------------
-
-TEST_F(GoogleCloudEmulatorTest, AnInsertCommitsAndCanBeReadAtItsCommitTimestamp) {
-  // The token of a lock is this timestamp.
-  const TransactionResult inserted = Run(ReadWrite({Insert("a")}));
-  ASSERT_EQ(inserted.outcome, Outcome::kCommitted) << FormatStatus(inserted.status);
-  ASSERT_THAT(inserted.results, SizeIs(1));
-  EXPECT_EQ(inserted.results[0].row_count, 1);
-  Transaction select = Query(Select("a"));
-  select.return_read_timestamp = true;
-  const TransactionResult read = Run(select);
-  ASSERT_EQ(read.outcome, Outcome::kCommitted) << FormatStatus(read.status);
-  EXPECT_THAT(read.results[0].rows, ElementsAre(Row{inserted.commit_timestamp}));
-  ASSERT_TRUE(read.read_timestamp.has_value());
-  EXPECT_GE(*read.read_timestamp, inserted.commit_timestamp);
-  EXPECT_FALSE(read.commit_sent.has_value());
+std::unique_ptr<TransactionClient> GoogleCloud(ClientOptions options) {
+  options.retry = OurRetryPolicy();
+  std::unique_ptr<GoogleCloudClient> client;
+  EXPECT_EQ(FormatStatus(GoogleCloudClient::Create(std::move(options), client)), "OK");
+  return client;
 }
 
-TEST_F(GoogleCloudEmulatorTest, ValuesOfAllTypesGoThereAndBack) {
+const auto kClient = testing::Values(
+    EmulatorClientCase{"GoogleCloud", GoogleCloud, "gcloud spanner databases create"});
+
+class GoogleCloudEmulatorTest : public EmulatorClientTest {};
+
+INSTANTIATE_TEST_SUITE_P(Clients, EmulatorClientTest, kClient, NameOfEmulatorCase);
+INSTANTIATE_TEST_SUITE_P(Clients, GoogleCloudEmulatorTest, kClient, NameOfEmulatorCase);
+
+TEST_P(GoogleCloudEmulatorTest, ValuesOfAllTypesGoThereAndBack) {
   Row special = Nulls();
   special[2] = Float64(std::numeric_limits<double>::quiet_NaN());
   const TransactionResult result = Run(ReadWrite(
       {InsertEverything(1, Values()), InsertEverything(2, Nulls()), InsertEverything(3, special)}));
-  ASSERT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
-  EXPECT_THAT(Run(Query(SelectEverything())).results[0].rows,
-              ElementsAre(Values(), Nulls(), special));
+  ExpectCommitted(result);
+  EXPECT_THAT(RowsOf(Query(SelectEverything())), ElementsAre(Values(), Nulls(), special));
 }
 
-TEST_F(GoogleCloudEmulatorTest, AColumnOfAnotherTypeIsAnError) {
-  const TransactionResult result =
-      Run(Query({.sql = Sql::Intern("SELECT [1, 2]"), .parameters = {}}));
+TEST_P(GoogleCloudEmulatorTest, AColumnOfAnotherTypeIsAnError) {
+  const TransactionResult result = Run(Query("SELECT [1, 2]"));
   EXPECT_EQ(result.outcome, Outcome::kAborted);
   EXPECT_EQ(result.status.code, Code::kUnimplemented);
 }
 
-TEST_F(GoogleCloudEmulatorTest, ReadsInsideATransactionAreQueriesToo) {
-  ASSERT_EQ(Run(ReadWrite({Insert("a")})).outcome, Outcome::kCommitted);
-  const TransactionResult both = Run(ReadWrite({Select("a"), Update("a")}));
-  ASSERT_EQ(both.outcome, Outcome::kCommitted) << FormatStatus(both.status);
-  ASSERT_THAT(both.results, SizeIs(2));
-  EXPECT_THAT(both.results[0].rows, SizeIs(1));
-  EXPECT_EQ(both.results[1].row_count, 1);
-}
-
-TEST_F(GoogleCloudEmulatorTest, ALosingInsertIsAbortedWithSpannersError) {
-  // By this, a process learns that it has lost.
-  ASSERT_EQ(Run(ReadWrite({Insert("a")})).outcome, Outcome::kCommitted);
-  const TransactionResult lost = Run(ReadWrite({Insert("a")}));
-  EXPECT_EQ(lost.outcome, Outcome::kAborted);
-  EXPECT_EQ(lost.status.code, Code::kAlreadyExists);
-  EXPECT_EQ(Run(ReadWrite({Insert("b")})).outcome, Outcome::kCommitted) << "no lock is left";
-}
-
-TEST_F(GoogleCloudEmulatorTest, TellsAPersonThatTheDatabaseIsNotThere) {
-  // The message has to say what to do.
-  client_ = MakeClient(RawSpanner::DatabaseName("other"));
-  const TransactionResult result = Run(Query(Select("a")));
-  EXPECT_EQ(result.outcome, Outcome::kAborted);
-  EXPECT_EQ(result.status.code, Code::kNotFound);
-  EXPECT_THAT(result.status.message, HasSubstr("gcloud spanner databases create"));
-}
-
-// --- mutations -----------------------------------------------------------------------------------
-
-TEST_F(GoogleCloudEmulatorTest, MutationsCommitAloneAndWithStatements) {
-  // Two ways for writes to reach a Commit.
-  const auto mutation = [](const std::string& name) {
-    return Mutation{.kind = MutationKind::kInsert,
-                    .table = "locktable",
-                    .columns = {"name", "heartbeat"},
-                    .rows = {{name, std::string(kCommitTimestamp)}}};
-  };
-  Transaction alone = ReadWrite({});
-  alone.mutations = {mutation("a")};
-  const TransactionResult first = Run(alone);
-  ASSERT_EQ(first.outcome, Outcome::kCommitted) << FormatStatus(first.status);
-  EXPECT_THAT(first.results, IsEmpty());
-  Transaction both = ReadWrite({Update("a")});
-  both.mutations = {mutation("b")};
-  const TransactionResult second = Run(both);
-  ASSERT_EQ(second.outcome, Outcome::kCommitted) << FormatStatus(second.status);
-  for (const char* name : {"a", "b"}) {
-    EXPECT_THAT(Run(Query(Select(name))).results[0].rows,
-                ElementsAre(Row{second.commit_timestamp}));
-  }
-}
-
-TEST_F(GoogleCloudEmulatorTest, MutationsOfAllKindsAndTypes) {
+TEST_P(GoogleCloudEmulatorTest, MutationsOfAllKindsAndTypes) {
   const std::vector<std::string> columns = {"k", "b", "i", "f", "s", "y", "t"};
   const auto write = [&](MutationKind kind, std::vector<Row> rows) {
     return Mutation{
@@ -234,22 +109,22 @@ TEST_F(GoogleCloudEmulatorTest, MutationsOfAllKindsAndTypes) {
   keys.spans = {{.start = {int64_t{3}}, .start_closed = false, .end = {int64_t{9}}}};
   EXPECT_EQ(run({{.kind = MutationKind::kDelete, .table = "everything", .keys = keys}}),
             Outcome::kCommitted);
-  EXPECT_THAT(Run(Query(SelectEverything())).results[0].rows, ElementsAre(Values(), Values()));
+  EXPECT_THAT(RowsOf(Query(SelectEverything())), ElementsAre(Values(), Values()));
   keys = {.all = true};
   EXPECT_EQ(run({{.kind = MutationKind::kDelete, .table = "everything", .keys = keys}}),
             Outcome::kCommitted);
-  EXPECT_THAT(Run(Query(SelectEverything())).results[0].rows, IsEmpty());
+  EXPECT_THAT(RowsOf(Query(SelectEverything())), IsEmpty());
   EXPECT_EQ(run({write(MutationKind::kUpdate, {WithKey(1, Values())})}), Outcome::kAborted)
       << "of a row that is not there";
 }
 
 // --- bodies --------------------------------------------------------------------------------------
 
-TEST_F(GoogleCloudEmulatorTest, ABodysTestEndsTheTransactionWithItsResults) {
+TEST_P(GoogleCloudEmulatorTest, ABodysTestEndsTheTransactionWithItsResults) {
   // A held lock, and a row that another process has changed.
   Transaction take = ReadWrite({Insert("a")});
   take.statements.push_back(
-      {.statement = On("UPDATE locktable SET owner = 'b' WHERE name = @name", "a")});
+      {.statement = Named("UPDATE locktable SET owner = 'b' WHERE name = @name", "a")});
   ASSERT_EQ(Run(take).outcome, Outcome::kCommitted);
   Transaction unless_held = ReadWrite({SelectHolder("a"), Update("a")});
   unless_held.body = UnlessHeld{.me = "c", .lease = Seconds(3600)};
@@ -265,27 +140,10 @@ TEST_F(GoogleCloudEmulatorTest, ABodysTestEndsTheTransactionWithItsResults) {
   const TransactionResult unchanged = Run(if_changed);
   EXPECT_EQ(unchanged.outcome, Outcome::kAborted);
   EXPECT_EQ(unchanged.status.code, Code::kFailedPrecondition);
-  EXPECT_THAT(Run(Query(Select("c"))).results[0].rows, IsEmpty());
+  EXPECT_THAT(RowsOf(Query(Select("c"))), IsEmpty());
 }
 
-// --- many ----------------------------------------------------------------------------------------
-
-TEST_F(GoogleCloudEmulatorTest, TransactionsInConflictAreRunAgain) {
-  // The emulator aborts all but one of several concurrent transactions. Reads never block them.
-  std::vector<Answered<TransactionResult>> writes(8);
-  std::vector<Answered<TransactionResult>> reads(200);
-  for (size_t i = 0; i < writes.size(); ++i) {
-    client_->Run(ReadWrite({Insert("w" + std::to_string(i))}), writes[i].Callback());
-  }
-  for (auto& read : reads) client_->Run(Query(Select("w0")), read.Callback());
-  for (auto& write : writes) {
-    const TransactionResult result = write.Wait();
-    EXPECT_EQ(result.outcome, Outcome::kCommitted) << FormatStatus(result.status);
-  }
-  for (auto& read : reads) EXPECT_EQ(read.Wait().outcome, Outcome::kCommitted);
-}
-
-TEST_F(GoogleCloudEmulatorTest, ATransactionThatIsAbortedForeverEndsWhenItsTimeIsOver) {
+TEST_P(GoogleCloudEmulatorTest, ATransactionThatIsAbortedForeverEndsWhenItsTimeIsOver) {
   // A process that hangs in a transaction of the emulator keeps its lock for good.
   RawSpanner hangs(emulator_->channel());
   google::spanner::v1::ExecuteSqlRequest request;
@@ -304,15 +162,6 @@ TEST_F(GoogleCloudEmulatorTest, ATransactionThatIsAbortedForeverEndsWhenItsTimeI
   rollback.set_transaction_id(begun.reply.metadata().transaction().id());
   ASSERT_TRUE(hangs.Rollback(rollback).ok());
   EXPECT_EQ(Run(ReadWrite({Insert("a")})).outcome, Outcome::kCommitted);
-}
-
-TEST_F(GoogleCloudEmulatorTest, DestructionAnswersWhatIsUnderWay) {
-  // With transactions in every state.
-  std::vector<Answered<TransactionResult>> runs(200);
-  for (auto& run : runs) client_->Run(ReadWrite({Update("a")}), run.Callback());
-  runs[0].Wait();
-  client_.reset();
-  for (auto& run : runs) EXPECT_TRUE(run.IsThere());
 }
 
 }  // namespace

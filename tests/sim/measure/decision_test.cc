@@ -10,6 +10,7 @@
 
 #include "sim/scenario/writer.h"
 #include "sim/world/driver.h"
+#include "tests/sim/measure/two_believe.h"
 #include "tests/support/sim_testing.h"
 
 namespace whorl::sim::decision_test {
@@ -18,32 +19,10 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A pause that outlives the lease: whatever chance draws, a wakes up and believes still.
-constexpr char kPaused[] = R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
-  "lease": "5s", "nodes": ["a", {"name": "b", "start_at": "1s"}], "duration": "40s", "seed": 4,
-  "faults": [{"at": "15s", "do": "pause", "node": "a", "for": "16s"}]})";
-
-// a pauses while it asks, and whether its lease is over by then is for latencies to say.
-constexpr char kRace[] = R"({"version": 1, "about": "a test", "protocol": "semaphore",
-  "lease": "2s", "nodes": ["a", {"name": "b", "start_at": "500ms"}], "duration": "30s", "seed": 1,
-  "workload": {"resource": "unfenced"},
-  "faults": [{"when": {"node": "a", "step": "has_lock", "phase": "ended", "count": 10},
-              "do": "pause", "node": "a", "for": "4s"}]})";
-
-// The run of the first seed that violates it.
-RunResult Violating(const Scenario& scenario, Invariant invariant) {
-  for (uint64_t seed = 1; seed < 2'000; ++seed) {
-    RunResult result = RunScenario(scenario, seed, nullptr);
-    if (result.checks[invariant].verdict == Verdict::kViolated) return result;
-  }
-  ADD_FAILURE() << "no seed violates it";
-  return {};
-}
-
 TEST(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
   const Scenario scenario = ScenarioOf(kPaused);
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
-  const Decision decision = DecisionOf(scenario, result, Invariant::kSingleLeaderBelief);
+  const Decision decision = DecisionOf(scenario, result, kBelief);
   ASSERT_EQ(decision.moments.size(), 2U) << "the start, and the violation";
   EXPECT_EQ(decision.Certain(), 0U);
   EXPECT_TRUE(decision.jumps.empty());
@@ -54,8 +33,8 @@ TEST(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
 
 TEST(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
   const Scenario scenario = ScenarioOf(kRace);
-  const RunResult result = Violating(scenario, Invariant::kSingleLeaderBelief);
-  const Decision decision = DecisionOf(scenario, result, Invariant::kSingleLeaderBelief);
+  const RunResult result = Violating(scenario);
+  const Decision decision = DecisionOf(scenario, result, kBelief);
   ASSERT_GT(decision.moments.size(), 5U);
   EXPECT_LE(decision.moments.size(), 50U);
   EXPECT_LT(decision.moments.front().Share(), 0.9) << "at the start it is open";
@@ -72,9 +51,9 @@ TEST(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
 
 TEST(DecisionTest, IsTheSameOnEachRunAndWithAnyNumberOfThreads) {
   const Scenario scenario = ScenarioOf(kRace);
-  const RunResult result = Violating(scenario, Invariant::kSingleLeaderBelief);
+  const RunResult result = Violating(scenario);
   const auto json = [&](int threads) {
-    return DecisionJson(DecisionOf(scenario, result, Invariant::kSingleLeaderBelief,
+    return DecisionJson(DecisionOf(scenario, result, kBelief,
                                    {.moments = 20, .continuations = 40, .threads = threads}));
   };
   EXPECT_EQ(json(1), json(1));
@@ -85,7 +64,7 @@ TEST(DecisionTest, ClaimsNothingOfARunThatDrawsNothing) {
   Scenario scenario = ScenarioOf(kPaused);
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
   scenario.schedule.emplace_back();
-  const Decision decision = DecisionOf(scenario, result, Invariant::kSingleLeaderBelief);
+  const Decision decision = DecisionOf(scenario, result, kBelief);
   EXPECT_TRUE(decision.moments.empty());
   EXPECT_THAT(decision.Text(), HasSubstr("not measured, for the scenario's schedule decides"));
 }
@@ -93,17 +72,15 @@ TEST(DecisionTest, ClaimsNothingOfARunThatDrawsNothing) {
 TEST(DecisionTest, ARunThatIsTooLongIsRefusedInWords) {
   const Scenario scenario = ScenarioOf(kPaused);
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
-  const Decision decision =
-      DecisionOf(scenario, result, Invariant::kSingleLeaderBelief, {.events = 1'000});
+  const Decision decision = DecisionOf(scenario, result, kBelief, {.events = 1'000});
   EXPECT_TRUE(decision.moments.empty());
   EXPECT_THAT(decision.Text(), HasSubstr("too long"));
 }
 
 TEST(DecisionTest, FewerEventsMeanFewerContinuations) {
   const Scenario scenario = ScenarioOf(kRace);
-  const RunResult result = Violating(scenario, Invariant::kSingleLeaderBelief);
-  const Decision decision =
-      DecisionOf(scenario, result, Invariant::kSingleLeaderBelief, {.events = result.events * 250});
+  const RunResult result = Violating(scenario);
+  const Decision decision = DecisionOf(scenario, result, kBelief, {.events = result.events * 250});
   ASSERT_GT(decision.moments.size(), 2U);
   for (size_t i = 1; i + 1 < decision.moments.size(); ++i) {
     EXPECT_LT(decision.moments[i].continuations, 200);

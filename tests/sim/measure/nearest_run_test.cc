@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/measure/continuation.h"
+#include "tests/sim/measure/two_believe.h"
 #include "tests/support/sim_testing.h"
 
 namespace whorl::sim::nearest_run_test {
@@ -16,55 +17,25 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr auto kBelief = Invariant::kSingleLeaderBelief;
-
-// A pause that outlives the lease: whatever chance draws, a wakes up and believes still.
-constexpr char kPaused[] = R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
-  "lease": "5s", "nodes": ["a", {"name": "b", "start_at": "1s"}], "duration": "40s", "seed": 4,
-  "faults": [{"at": "15s", "do": "pause", "node": "a", "for": "16s"}]})";
-
-// a pauses while it asks, and whether its lease is over by then is for latencies to say.
-constexpr char kRace[] = R"({"version": 1, "about": "a test", "protocol": "semaphore",
-  "lease": "2s", "nodes": ["a", {"name": "b", "start_at": "500ms"}], "duration": "30s", "seed": 1,
-  "workload": {"resource": "unfenced"},
-  "faults": [{"when": {"node": "a", "step": "has_lock", "phase": "ended", "count": 10},
-              "do": "pause", "node": "a", "for": "4s"}]})";
-
-// The run of the first seed that violates it.
-RunResult Violating(const Scenario& scenario) {
-  for (uint64_t seed = 1; seed < 2'000; ++seed) {
-    RunResult result = RunScenario(scenario, seed, nullptr);
-    if (result.checks[kBelief].verdict == Verdict::kViolated) return result;
-  }
-  ADD_FAILURE() << "no seed violates it";
-  return {};
-}
-
-class Kept final : public ObservationSink {
- public:
-  void Hear(const Observation& observation, uint64_t /*ordinal*/, uint64_t /*hash*/) override {
-    all.push_back(observation);
-  }
-  std::vector<Observation> all;
-};
-
 TEST(NearestRunTest, LeavesTheFailingRunWhereItSaysAndPasses) {
   const Scenario scenario = ScenarioOf(kRace);
   const RunResult failing = Violating(scenario);
   const NearestSearch search = FindNearestRun(scenario, failing, kBelief);
   ASSERT_TRUE(search.found.has_value()) << search.none;
   const NearestRun& found = *search.found;
-  Kept one;
+  Witness one;
   RunScenario(scenario, failing.seed, &one);
-  Kept other;
+  Witness other;
   const RunResult passing = RunScenario(scenario, found.branch, &other);
   EXPECT_EQ(passing.checks[kBelief].verdict, Verdict::kHolds);
-  ASSERT_GT(one.all.size(), found.common);
-  ASSERT_GT(other.all.size(), found.common);
-  for (size_t i = 0; i < found.common; ++i) ASSERT_EQ(one.all[i], other.all[i]) << i;
-  EXPECT_NE(one.all[found.common], other.all[found.common]);
-  EXPECT_LE(one.all[found.common - 1].at, failing.checks[kBelief].first->at);
-  EXPECT_GT(one.all[found.common].at, found.branch.after) << "chance was drawn anew before";
+  ASSERT_GT(one.observations.size(), found.common);
+  ASSERT_GT(other.observations.size(), found.common);
+  for (size_t i = 0; i < found.common; ++i)
+    ASSERT_EQ(one.observations[i], other.observations[i]) << i;
+  EXPECT_NE(one.observations[found.common], other.observations[found.common]);
+  EXPECT_LE(one.observations[found.common - 1].at, failing.checks[kBelief].first->at);
+  EXPECT_GT(one.observations[found.common].at, found.branch.after)
+      << "chance was drawn anew before";
 }
 
 // What was tried after the instant from which none passes is what the claim rests on.
@@ -113,11 +84,11 @@ TEST(NearestRunTest, SaysWhyThereIsNone) {
 // From before the first draw, a branch is the run of its seed, so its result can be had by --seed.
 TEST(NearestRunTest, ABranchFromBeforeTheStartIsTheRunOfItsSeed) {
   const Scenario scenario = ScenarioOf(kRace);
-  Kept branch;
+  Witness branch;
   RunScenario(scenario, {.seed = 5, .after = kBeforeStart, .chance = 6}, &branch);
-  Kept run;
+  Witness run;
   RunScenario(scenario, 6, &run);
-  EXPECT_EQ(branch.all, run.all);
+  EXPECT_EQ(branch.observations, run.observations);
 }
 
 }  // namespace

@@ -42,8 +42,7 @@ TEST(Run, DiffersWithTheSeed) {
 
 // "Nothing runs": a paused process that still sent a call would hide every stale-token finding.
 TEST(Pause, HoldsUpTimersAndRepliesUntilItEnds) {
-  const Witness run =
-      WitnessThree("60s", "", R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"})");
+  const Witness run = WitnessFaults(R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"})");
   const auto sent =
       run.When<CallSent>([](const CallSent& call) { return By(call.call.process, 0); });
   EXPECT_TRUE(std::none_of(sent.begin(), sent.end(), [](Instant at) {
@@ -57,8 +56,7 @@ TEST(Pause, HoldsUpTimersAndRepliesUntilItEnds) {
 // the next one would strike too early; it did, if another process got a reply meanwhile.
 TEST(Pause, AReplyThatItHoldsUpIsCountedOnceByFaultsThatWaitForIt) {
   const Witness run =
-      WitnessThree("60s", "",
-                   R"({"when": {"node": "a", "step": "check", "phase": "replied", "count": 3},
+      WitnessFaults(R"({"when": {"node": "a", "step": "check", "phase": "replied", "count": 3},
           "do": "pause", "node": "a", "for": "9s"},
          {"when": {"node": "a", "step": "check", "phase": "replied", "count": 4},
           "do": "crash", "node": "a"},
@@ -79,8 +77,7 @@ TEST(Pause, AReplyThatItHoldsUpIsCountedOnceByFaultsThatWaitForIt) {
 
 // Two pauses that overlap end with the later one.
 TEST(Pause, OverlappingPausesEndWithTheLast) {
-  const Witness run = WitnessThree("60s", "",
-                                   R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"},
+  const Witness run = WitnessFaults(R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"},
                                        {"at": "25s", "do": "pause", "node": "a", "for": "9s"})");
   EXPECT_EQ(run.When<ProcessPaused>(), std::vector{At(Seconds(20))});
   EXPECT_EQ(run.When<ProcessResumed>(), std::vector{At(Seconds(34))});
@@ -88,8 +85,7 @@ TEST(Pause, OverlappingPausesEndWithTheLast) {
 
 // A pause belongs to the process it struck: its end must not wake the next one out of its own.
 TEST(Pause, DoesNotOutliveItsProcess) {
-  const Witness run = WitnessThree("60s", "",
-                                   R"({"at": "20s", "do": "pause", "node": "a", "for": "10s"},
+  const Witness run = WitnessFaults(R"({"at": "20s", "do": "pause", "node": "a", "for": "10s"},
          {"at": "22s", "do": "crash", "node": "a", "restart_after": "1s"},
          {"at": "25s", "do": "pause", "node": "a", "for": "10s"})");
   EXPECT_EQ(run.When<ProcessResumed>(), std::vector{At(Seconds(35))});
@@ -97,8 +93,7 @@ TEST(Pause, DoesNotOutliveItsProcess) {
 
 // An event that waits for the end of a pause can be cancelled meanwhile.
 TEST(Pause, ThatAStopMeetsEndsWithoutWhatWasCancelled) {
-  const Witness run = WitnessThree("60s", "",
-                                   R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"},
+  const Witness run = WitnessFaults(R"({"at": "20s", "do": "pause", "node": "a", "for": "9s"},
                                        {"at": "25s", "do": "stop", "node": "a"})");
   EXPECT_EQ(run.When<ProcessResumed>(), std::vector{At(Seconds(29))});
   const auto writes = run.When<WriteSent>([](const WriteSent& x) { return By(x.process, 0); });
@@ -160,7 +155,7 @@ TEST(Partition, BlackHoledCallsEndUnavailableAfterTheConnectionTimeout) {
 // TCP retransmits: what a short partition held back arrives when it ends.
 TEST(Partition, WhatABlackHoleHeldArrivesWhenItEndsInTime) {
   const Witness run =
-      WitnessThree("60s", "", R"({"at": "20.5s", "do": "partition", "node": "a", "for": "5s"})");
+      WitnessFaults(R"({"at": "20.5s", "do": "partition", "node": "a", "for": "5s"})");
   EXPECT_TRUE(run.When<CallEnded>([](const CallEnded& end) { return !end.from_spanner; }).empty());
   const auto ended =
       run.When<CallEnded>([](const CallEnded& end) { return By(end.call.process, 0); });
@@ -171,8 +166,7 @@ TEST(Partition, WhatABlackHoleHeldArrivesWhenItEndsInTime) {
 
 // Refused connections fail at once: the two modes must not be the same thing with two names.
 TEST(Partition, RefusedCallsEndUnavailableAtOnce) {
-  const Witness run = WitnessThree(
-      "60s", "",
+  const Witness run = WitnessFaults(
       R"({"at": "20.5s", "do": "partition", "node": "a", "for": "20s", "mode": "refuse"})");
   const auto refused = run.When<CallEnded>(
       [](const CallEnded& end) { return !end.from_spanner && end.code == Code::kUnavailable; });
@@ -189,22 +183,15 @@ TEST(Calls, HaveNamesThatNoOtherCallHas) {
             {"at": "1s", "do": "error", "node": "b", "for": "58s", "percent": 60,
              "of_step": "acquire", "code": "UNKNOWN"}]})"));
   std::set<CallName> names;
-  size_t sent = 0;
-  for (const Observation& observation : run.observations) {
-    const auto* call = std::get_if<CallSent>(&observation.what);
-    if (call == nullptr) continue;
-    ++sent;
-    names.insert(call->call);
-  }
-  EXPECT_GT(sent, 50u);
-  EXPECT_EQ(names.size(), sent);
+  for (const auto& [at, sent] : run.All<CallSent>()) names.insert(sent.call);
+  EXPECT_GT(names.size(), 50u);
+  EXPECT_EQ(names.size(), run.When<CallSent>().size());
 }
 
 // The reply is lost, not the commit: the outcome is unknown to the client until it asks again.
 TEST(DropReply, LosesTheReplyButNotTheCommit) {
   const Witness run =
-      WitnessThree("60s", "",
-                   R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"},
+      WitnessFaults(R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"},
           "do": "drop_reply", "node": "a"})");
   const auto commits = run.When<TransactionCommitted>([](const TransactionCommitted& commit) {
     return commit.step == spindle_v2::steps::kFirstInsert;
@@ -219,8 +206,7 @@ TEST(DropReply, LosesTheReplyButNotTheCommit) {
 
 // "Between INSERT and UPDATE" has to mean exactly that.
 TEST(Triggers, RepliedStrikesAfterTheCommitAndBeforeTheNextStep) {
-  const Witness run = WitnessThree("60s", "",
-                                   R"({"at": "10s", "do": "crash", "node": "a"},
+  const Witness run = WitnessFaults(R"({"at": "10s", "do": "crash", "node": "a"},
          {"when": {"node": "b", "step": "takeover_insert", "phase": "replied"},
           "do": "crash", "node": "b"})");
   EXPECT_EQ(run.When<RowCommitted>([](const RowCommitted& row) {
@@ -238,8 +224,7 @@ TEST(Triggers, RepliedStrikesAfterTheCommitAndBeforeTheNextStep) {
 // The count-th time, not every time and not the first.
 TEST(Triggers, CountChoosesWhichTime) {
   const Witness run =
-      WitnessThree("60s", "",
-                   R"({"when": {"node": "b", "step": "check", "phase": "ended", "count": 3},
+      WitnessFaults(R"({"when": {"node": "b", "step": "check", "phase": "ended", "count": 3},
           "do": "crash", "node": "b"})");
   const auto checks = run.When<TransactionFinished>([](const TransactionFinished& end) {
     return end.step == spindle_v2::steps::kCheck && end.process.node == 1;
@@ -259,8 +244,7 @@ TEST(Faults, OneThatNeverStrikesIsReported) {
 
 // If the end of a fault were not observed, no_wedge could never be judged.
 TEST(Faults, ARestartThatFindsItsNodeRunningIsOver) {
-  const Witness run = WitnessThree("60s", "",
-                                   R"({"at": "20s", "do": "crash", "node": "a",
+  const Witness run = WitnessFaults(R"({"at": "20s", "do": "crash", "node": "a",
                                        "restart_after": "9s"},
                                       {"at": "22s", "do": "start", "node": "a"})");
   EXPECT_EQ(run.When<FaultEnded>(), (std::vector{At(Seconds(22)), At(Seconds(29))}));
@@ -302,12 +286,10 @@ TEST(Clocks, LocalTimersNeverFireBeforeTheirTime) {
 // TrueTime that lies moves commit timestamps away from true time: the switch must do something.
 TEST(TrueTime, ALyingIntervalShiftsCommitTimestamps) {
   const auto first_commit_error = [](const std::string& truetime) {
-    const Witness run = WitnessThree("10s", R"("spanner": {"truetime": )" + truetime + "}, ", "");
-    for (const Observation& observation : run.observations) {
-      const auto* row = std::get_if<RowCommitted>(&observation.what);
-      if (row != nullptr) return row->commit - ToTimestamp(observation.at);
-    }
-    return Duration{};
+    const auto [at, row] = WitnessThree("10s", R"("spanner": {"truetime": )" + truetime + "}, ", "")
+                               .All<RowCommitted>()
+                               .at(0);
+    return row.commit - ToTimestamp(at);
   };
   const Duration honest = first_commit_error(R"({"epsilon": "4ms"})");
   EXPECT_LT(honest, Duration{});  // commit wait: visible only when the timestamp is past
