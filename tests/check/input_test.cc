@@ -25,6 +25,14 @@ struct Heard {
   std::vector<std::string> errors;
 
   const Said& SaidAt(size_t i) const { return std::get<Said>(operations.at(i).what); }
+
+  // The only one that there is, and nothing is wrong.
+  template <typename T>
+  T Sole() const {
+    EXPECT_THAT(errors, IsEmpty());
+    EXPECT_THAT(operations, SizeIs(1));
+    return std::get<T>(operations.at(0).what);
+  }
 };
 
 Heard ReadAll(const std::string& text, InputOptions options = {}, const std::string& file = "h") {
@@ -42,6 +50,22 @@ Heard ReadAll(const std::string& text, InputOptions options = {}, const std::str
   }
   note(input.Finish());
   return heard;
+}
+
+InputOptions Of(Wanted wanted, const LogPattern* pattern = nullptr) {
+  return {.wanted = std::move(wanted), .format = {}, .pattern = pattern};
+}
+InputOptions OfLock(const std::string& lock, const LogPattern* pattern = nullptr) {
+  return Of({.lock = lock, .table = {}}, pattern);
+}
+
+// Whether two of the history believed at once that they hold the lock.
+Finding TwoBelieve(const std::string& text, InputOptions options = {}, CheckOptions check = {}) {
+  Checker checker(V2(), check);
+  for (Operation& operation : ReadAll(text, std::move(options)).operations) {
+    checker.Add(std::move(operation));
+  }
+  return checker.Verdict()[Invariant::kSingleLeaderBelief].finding;
 }
 
 std::string At(int64_t seconds) {
@@ -66,9 +90,7 @@ TEST(CheckCsv, ChangesWithWhatWasBefore) {
   const Heard heard = ReadAll(
       "commit_timestamp,mod_type,name,heartbeat,token,writer,old_token,old_writer\n"
       "1970-01-01T00:00:05Z,UPDATE,job,1970-01-01T00:00:05Z,,\"b, the second\",,NULL\n");
-  EXPECT_THAT(heard.errors, IsEmpty());
-  ASSERT_THAT(heard.operations, SizeIs(1));
-  const auto& change = std::get<RowChange>(heard.operations[0].what);
+  const auto change = heard.Sole<RowChange>();
   EXPECT_EQ(change.lock, "job");
   EXPECT_EQ(change.kind, RowChangeKind::kUpdated);
   EXPECT_FALSE(change.after[2].has_value());  // the token: not known
@@ -175,9 +197,7 @@ TEST(CheckJepsen, HoldersExcludeEachOtherByTheRepliesAndTheQuestions) {
     if (b_acquired == 6) add(1, "ok", "acquire", 6);
     add(0, "ok", "release", 7);
     add(1, "invoke", "release", 8);
-    Checker checker(V2(), {});
-    for (Operation& operation : ReadAll(text).operations) checker.Add(std::move(operation));
-    return checker.Verdict()[Invariant::kSingleLeaderBelief].finding;
+    return TwoBelieve(text);
   };
   EXPECT_EQ(judge(4), Finding::kViolated);
   EXPECT_EQ(judge(6), Finding::kHolds);
@@ -211,9 +231,7 @@ TEST(CheckOtlp, ASpanOfWorkUnderALock) {
 
 TEST(CheckOtlp, ASpanOfSpannersClientIsACallIfItSaysWhenItCommitted) {
   const Heard call = ReadAll(Span(Attribute("spanner.commit_timestamp", At(5))));
-  ASSERT_THAT(call.operations, SizeIs(1));
-  EXPECT_EQ(std::get<Called>(call.operations[0].what).commit,
-            Timestamp::FromUnixNanos(5'000'000'000));
+  EXPECT_EQ(call.Sole<Called>().commit, Timestamp::FromUnixNanos(5'000'000'000));
   const Heard other = ReadAll(Span(Attribute("db.system", "spanner")));
   EXPECT_EQ(other.SaidAt(0).statement, Statement::kOther);
 }
@@ -247,9 +265,7 @@ TEST(CheckTables, RecordsOfTwoTablesAreNotMixed) {
   const auto read = [&](const std::string& table, bool is_shared) {
     const auto only = is_shared ? std::make_shared<std::string>() : nullptr;
     return ReadAll(record("locks") + record("locks") + record("others"),
-                   {.wanted = {.lock = {}, .table = table, .only_table = only},
-                    .format = {},
-                    .pattern = nullptr});
+                   Of({.lock = {}, .table = table, .only_table = only}));
   };
   EXPECT_THAT(read("", true).errors,
               testing::ElementsAre(testing::AllOf(HasSubstr("h:3: "), HasSubstr("\"locks\""),
@@ -257,17 +273,10 @@ TEST(CheckTables, RecordsOfTwoTablesAreNotMixed) {
   EXPECT_THAT(read("", true).operations, SizeIs(2));
   // The usual table of another protocol is taken for it only if that is said.
   const auto only = std::make_shared<std::string>();
-  EXPECT_THAT(
-      ReadAll(record("fenced_locks"), {.wanted = {.lock = {}, .table = {}, .only_table = only},
-                                       .format = {},
-                                       .pattern = nullptr})
-          .errors,
-      testing::ElementsAre(HasSubstr("--protocol fenced_lease, or --table fenced_locks")));
-  EXPECT_THAT(
-      ReadAll(record("fenced_locks"),
-              {.wanted = {.lock = {}, .table = "fenced_locks"}, .format = {}, .pattern = nullptr})
-          .errors,
-      IsEmpty());
+  const std::string fenced = record("fenced_locks");
+  EXPECT_THAT(ReadAll(fenced, Of({.lock = {}, .table = {}, .only_table = only})).errors,
+              testing::ElementsAre(HasSubstr("--protocol fenced_lease, or --table fenced_locks")));
+  EXPECT_THAT(ReadAll(fenced, Of({.lock = {}, .table = "fenced_locks"})).errors, IsEmpty());
   EXPECT_THAT(read("others", true).errors, IsEmpty());
   EXPECT_THAT(read("others", true).operations, SizeIs(1));
   EXPECT_THAT(read("", false).errors, IsEmpty());
@@ -284,10 +293,8 @@ std::string Served(const std::string& method, const std::string& more) {
 TEST(CheckServe, ACommitIsACallOfTheClientByTheClockOfServe) {
   const Heard heard = ReadAll(
       Served("Commit", R"("transaction":"0a","code":"OK","commit_timestamp":")" + At(5) + "\","),
-      {.wanted = {.lock = "job", .table = {}}, .format = {}, .pattern = nullptr}, "calls.jsonl");
-  EXPECT_THAT(heard.errors, IsEmpty());
-  ASSERT_THAT(heard.operations, SizeIs(1));
-  const auto& call = std::get<Called>(heard.operations[0].what);
+      OfLock("job"), "calls.jsonl");
+  const auto call = heard.Sole<Called>();
   EXPECT_EQ(call.process, "calls.jsonl");
   EXPECT_EQ(call.Sender(), "pod-a");
   EXPECT_EQ(call.lock, "job");
@@ -335,8 +342,7 @@ TEST(CheckServe, ATransactionIsAboutTheLockThatItsStatementsName) {
                            // It was begun before the history was.
                            call("Commit", "0e", "", commit);
   const auto locks = [&](const std::string& wanted) {
-    const Heard heard =
-        ReadAll(text, {.wanted = {.lock = wanted, .table = {}}, .format = {}, .pattern = nullptr});
+    const Heard heard = ReadAll(text, OfLock(wanted));
     EXPECT_THAT(heard.errors, IsEmpty());
     std::vector<std::string> named;
     for (const Operation& operation : heard.operations) {
@@ -372,7 +378,7 @@ TEST(CheckLogs, SpindlesOwnLines) {
       "[spindle/pod-a] 1970/01/01 00:00:15 round 1 took 12ms\n"
       "some other line\n"
       "[spindle/pod-a] 1970/01/01 00:00:25 leader active (not me)\n",
-      {.wanted = {.lock = "job", .table = {}}, .format = {}, .pattern = &pattern});
+      OfLock("job", &pattern));
   EXPECT_THAT(heard.errors, IsEmpty());
   std::vector<Statement> statements;
   for (const Operation& operation : heard.operations) {
@@ -387,8 +393,8 @@ TEST(CheckLogs, SpindlesOwnLines) {
 
 TEST(CheckLogs, WithoutALockALeaderCannotBeJudged) {
   const LogPattern pattern = PatternOf(*ReadyPattern("spindle_v2"));
-  const Heard heard = ReadAll("[spindle/a] 1970/01/01 00:00:15 leader active (me)\n",
-                              {.wanted = {}, .format = {}, .pattern = &pattern});
+  const Heard heard =
+      ReadAll("[spindle/a] 1970/01/01 00:00:15 leader active (me)\n", Of({}, &pattern));
   EXPECT_THAT(heard.errors[0], HasSubstr("wants \"lock\""));
 }
 
@@ -396,15 +402,13 @@ TEST(CheckLogs, AMappingOfOnesOwn) {
   const LogPattern pattern = PatternOf(R"json({
     "time": "%d.%m.%Y %H:%M:%E*S", "utc_offset": "+02:00",
     "lines": [{"match": "^(?P<time>\\S+ \\S+) (?P<lock>\\w+) is mine", "event": "leads"}]})json");
-  const Heard heard = ReadAll("01.01.1970 02:00:05.25 job is mine\nanything\n",
-                              {.wanted = {}, .format = {}, .pattern = &pattern}, "logs/pod-a.log");
-  EXPECT_THAT(heard.errors, IsEmpty());
-  ASSERT_THAT(heard.operations, SizeIs(1));
-  EXPECT_EQ(heard.SaidAt(0).process, "pod-a");
-  EXPECT_EQ(heard.SaidAt(0).lock, "job");
-  EXPECT_EQ(heard.SaidAt(0).at, Timestamp::FromUnixNanos(5'250'000'000));
-  const Heard wrong = ReadAll("1970-01-01 02:00:05 job is mine\n",
-                              {.wanted = {}, .format = {}, .pattern = &pattern});
+  const Heard heard =
+      ReadAll("01.01.1970 02:00:05.25 job is mine\nanything\n", Of({}, &pattern), "logs/pod-a.log");
+  const auto said = heard.Sole<Said>();
+  EXPECT_EQ(said.process, "pod-a");
+  EXPECT_EQ(said.lock, "job");
+  EXPECT_EQ(said.at, Timestamp::FromUnixNanos(5'250'000'000));
+  const Heard wrong = ReadAll("1970-01-01 02:00:05 job is mine\n", Of({}, &pattern));
   EXPECT_THAT(wrong.errors[0], HasSubstr("h:1: \"time\" is no time as"));
 }
 
@@ -423,18 +427,12 @@ TEST(CheckLogs, AMappingThatCannotBeIsRefused) {
 TEST(CheckLogs, WholeSecondsAreNeverSurerThanTheyAre) {
   const LogPattern pattern = PatternOf(*ReadyPattern("spindle_v2"));
   const auto judge = [&](const std::string& a_ends, const std::string& b_begins) {
-    const InputOptions options = {
-        .wanted = {.lock = "job", .table = {}}, .format = {}, .pattern = &pattern};
     const std::string prefix = "] 1970/01/01 00:00:";
     const std::string text = "[spindle/a" + prefix + "10 leader active (me)\n" + "[spindle/a" +
                              prefix + a_ends + " leader active (not me)\n" + "[spindle/b" + prefix +
                              b_begins + " leader active (me)\n" + "[spindle/b" + prefix +
                              "40 leader active (not me)\n";
-    Checker checker(V2(), {.lease = {}, .clock_error = Duration{}});
-    for (Operation& operation : ReadAll(text, options).operations) {
-      checker.Add(std::move(operation));
-    }
-    return checker.Verdict()[Invariant::kSingleLeaderBelief].finding;
+    return TwoBelieve(text, OfLock("job", &pattern), {.lease = {}, .clock_error = Duration{}});
   };
   EXPECT_EQ(judge("20", "22"), Finding::kHolds);
   EXPECT_EQ(judge("20", "20"), Finding::kPossible);

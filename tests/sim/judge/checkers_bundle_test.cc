@@ -48,8 +48,7 @@ TEST(CheckersTest, TellHowManyViolationsThereWereSoFar) {
 
 TEST(CheckersTest, ACopyIsAForkThatDivergesAlone) {
   // Exploration forks a run; neither side may see the other's future.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   Trace fork = trace;
   EXPECT_EQ(fork.judge(), trace.judge());
   fork.At(Seconds(2)).Grants("b", Seconds(2)).Knows("b", Seconds(2));
@@ -113,8 +112,7 @@ Checkers Heard(const Trace& trace) {
 TEST(CheckersTest, CountsDoNotKeepStatesApart) {
   // Two ways to one state differ in calls, transactions and times; what is judged from there on does
   // not.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   Trace busy = trace;
   busy.At(Seconds(2)).Begins("b", 1).Hangs("b", 1).FaultBegins().SendsWrite("a", true, 5);
   busy.At(Seconds(3)).Pauses("b").At(Seconds(40)).Resumes("b");

@@ -4,14 +4,6 @@
 namespace whorl::sim::checkers_metrics_test {
 namespace {
 
-// a and b are up; a takes the lock at 1 s and would be answered.
-Trace HeldByA() {
-  Trace trace{"a", "b"};
-  trace.Starts("a").Starts("b");
-  trace.At(Seconds(1)).Grants("a", Seconds(1)).Knows("a", Seconds(1));
-  return trace;
-}
-
 TEST(MetricsTest, CountsGrantsAndTakeovers) {
   // A re-acquisition by the same process is a grant and no takeover; the first grant takes
   // nothing over; another incarnation is another process.

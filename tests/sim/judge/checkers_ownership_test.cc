@@ -15,8 +15,7 @@ constexpr Invariant kBelief = Invariant::kSingleLeaderBelief;
 
 // a owns the lock from 1 s to 20 s, then b does.
 Trace OwnedByAThenB() {
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   trace.At(Seconds(20)).Grants("b", Seconds(20)).Knows("b", Seconds(20));
   return trace;
 }
@@ -52,8 +51,7 @@ TEST(HasLockTruthfulTest, AllowsAYesOfWhoBecameOwnerAtTheInstantOfTheAnswer) {
 
 TEST(HasLockTruthfulTest, CatchesAYesOfWhoNeverOwnedIt) {
   // S6 would be one if spindle answered it: no row, and still "got the lock".
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1));
+  Trace trace = TakenByA();
   trace.At(Seconds(2)).IsAnsweredYes("b", Seconds(1), {}, Question::kHasLock2);
   ExpectViolated(trace.EndsAt(Seconds(3)), kTruthful, Seconds(2), 4, {"b", "never owned"});
 }
@@ -95,8 +93,7 @@ TEST(HasLockTruthfulTest, ALateGrantOfADeadPredecessorDoesNotEraseTheOwnersPast)
 
 TEST(HasLockTruthfulTest, IgnoresNoAndOtherQuestions) {
   // Leader() answers yes to having an answer; Lock() says when it is done.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1));
+  Trace trace = TakenByA();
   trace.IsTold("b", false, Seconds(1)).IsAnsweredYes("b", Seconds(1), {}, Question::kLeader);
   trace.IsAnsweredYes("b", Seconds(1), {}, Question::kLock);
   ExpectHolds(trace.EndsAt(Seconds(2)), kTruthful);
@@ -106,8 +103,7 @@ TEST(HasLockTruthfulTest, IgnoresNoAndOtherQuestions) {
 
 // a takes the lock at 1 s and renews it at 5 s: its lease lasts until 15 s.
 Trace HeldByAUntil15() {
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1));
+  Trace trace = TakenByA();
   trace.At(Seconds(5)).Heartbeats("a");
   return trace;
 }
@@ -163,8 +159,7 @@ TEST(LeaseRespectedTest, DoesNotJudgeRowsOfTheStart) {
 
 TEST(LeaseRespectedTest, CountsOnlyHeartbeatsThatTheOwnerWrote) {
   // S8: a deposed leader's heartbeat renews the row, but not the owner's lease.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1));
+  Trace trace = TakenByA();
   trace.At(Seconds(5)).Heartbeats("b");
   trace.At(Seconds(11)).Grants("b", Seconds(11));
   ExpectHolds(trace.EndsAt(Seconds(12)), kLease);

@@ -236,6 +236,18 @@ class Trace {
   uint16_t lock_ = 0;
 };
 
+// a and b are up at 1 s, and a takes the lock then; it knows so, or has not heard of it yet.
+inline Trace TakenByA() {
+  Trace trace{"a", "b"};
+  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1));
+  return trace;
+}
+inline Trace HeldByA() {
+  Trace trace = TakenByA();
+  trace.Knows("a", Seconds(1));
+  return trace;
+}
+
 // Commits of one lock's row, at the trace's time, for protocols whose rows are not spindle v2's. An
 // owner's name need not be the node's.
 class OneRow {

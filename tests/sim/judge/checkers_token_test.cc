@@ -13,8 +13,7 @@ constexpr Invariant kHanded = Invariant::kHandedTokenMonotonic;
 
 TEST(OneLiveTokenTest, CatchesASecondProcessThatLearnsTheLiveToken) {
   // Two holders of a live token would both be answered that they have the lock.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   trace.At(Seconds(2)).Knows("b", Seconds(1));
   ExpectViolated(trace.EndsAt(Seconds(3)), kOneLive, Seconds(2), 5, {"a, b", "lock"});
 }
@@ -41,8 +40,7 @@ TEST(OneLiveTokenTest, CountsHowOftenItIsBrokenAndKeepsTheFirst) {
 
 TEST(OneLiveTokenTest, AllowsAnOldHolderThatKeepsADeadToken) {
   // spindle never clears its own token; only the newest version's counts.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   trace.At(Seconds(20)).Grants("b", Seconds(20)).Knows("b", Seconds(20));
   trace.At(Seconds(21)).Knows("a", Seconds(1), /*answers=*/false);
   ExpectHolds(trace.EndsAt(Seconds(22)), kOneLive);
@@ -58,8 +56,7 @@ TEST(OneLiveTokenTest, AllowsTwoThatKeepTheSameDeadToken) {
 
 TEST(OneLiveTokenTest, ForgetsTheTokenOfAProcessThatIsGone) {
   // A crashed process answers nobody, so it may have known the token.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   trace.At(Seconds(2)).Crashes("a");
   trace.At(Seconds(3)).Knows("b", Seconds(1));
   trace.At(Seconds(4)).Starts("a").Knows("a", std::nullopt);
@@ -68,8 +65,7 @@ TEST(OneLiveTokenTest, ForgetsTheTokenOfAProcessThatIsGone) {
 
 TEST(OneLiveTokenTest, CountsAStoppedProcessThatIsNotGone) {
   // A stopped process that still runs may take the lock in a round under way.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   trace.At(Seconds(2)).Stops("a");
   trace.At(Seconds(3)).Knows("b", Seconds(1));
   ExpectViolated(trace.EndsAt(Seconds(4)), kOneLive, Seconds(3));
@@ -86,8 +82,7 @@ TEST(OneLiveTokenTest, KeepsLocksApart) {
 
 TEST(OneLiveTokenTest, AllowsTwoThatKeepADeletedRowsToken) {
   // Without a row no token is live.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   trace.At(Seconds(2)).OperatorDeletes("lock").Knows("b", Seconds(1));
   ExpectHolds(trace.EndsAt(Seconds(3)), kOneLive);
 }
@@ -96,8 +91,7 @@ TEST(OneLiveTokenTest, AllowsTwoThatKeepADeletedRowsToken) {
 
 TEST(TokenMonotonicTest, CatchesATokenThatGoesBack) {
   // S4: a late UPDATE writes an older takeover row's timestamp over a newer token.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1));
+  Trace trace = TakenByA();
   trace.At(Seconds(30)).Grants("a", Seconds(30));
   trace.At(Seconds(31)).Grants("b", Seconds(29));
   ExpectViolated(trace.EndsAt(Seconds(32)), kMonotonic, Seconds(31), 5, {"b", "lock", "00:00:29Z"});
@@ -167,8 +161,7 @@ TEST(TokenMonotonicTest, IgnoresTakeoverRowsAndKeepsLocksApart) {
 
 TEST(HandedTokenMonotonicTest, CatchesASmallerTokenInAnotherTerm) {
   // S12: half of all successive hashes go down, and a fence refuses the rightful leader.
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   trace.At(Seconds(2)).IsAnsweredYes("a", Seconds(2), 900);
   trace.At(Seconds(20)).Grants("b", Seconds(20)).Knows("b", Seconds(20));
   trace.At(Seconds(21)).IsAnsweredYes("b", Seconds(21), 899);

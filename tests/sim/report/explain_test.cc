@@ -102,48 +102,6 @@ TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
   EXPECT_GE(stories, 5);
 }
 
-// The chain of S4 as it is published, link by link.
-TEST(Explain, S4IsToldByThePausesTheCommitsAndTheOldKnowledge) {
-  const std::string text = Joined(ExplainRun("s4_token_goes_back").story.Lines());
-  const std::vector<std::string> links = {
-      "a  fault: pause (line 11) until 34.000000",
-      "b  check saw row lock: ",
-      "b  takeover_insert committed: inserted row lock_",
-      "b  fault: pause (line 12) until ",
-      "; deleted row lock_",
-      "a  fault: crash (line 13)",
-      "c  takeover_update committed: row lock: ",
-      "c  fault: crash (line 14)",
-      "b  takeover_update committed: row lock: ",
-      "<- token_monotonic",
-      "b  its last look (reread) was 30.",
-      "and a and c have changed these rows since",
-      "a has crashed; b runs; c has crashed; nobody believes that it leads"};
-  size_t at = 0;
-  for (const std::string& link : links) {
-    at = text.find(link, at);
-    ASSERT_NE(at, std::string::npos) << link << "\nin\n" << text;
-  }
-}
-
-// A process that was answered "no" is not in the story. One that believes wrongly is, with what it
-// waits for.
-TEST(Explain, ABeliefIsToldWithWhyTheOtherStillBelieves) {
-  const std::vector<std::string> lines =
-      ExplainRun("s10_partitioned_leader_is_not_told").story.Lines();
-  EXPECT_THAT(lines, Contains(HasSubstr("a  fault: partition (line 10), not over yet")));
-  EXPECT_THAT(lines, Contains(HasSubstr("a  check sent; no reply so far")));
-  EXPECT_THAT(lines, Contains(HasSubstr("b  takeover_update committed")));
-  EXPECT_THAT(lines.back(), HasSubstr("b and a believe that they lead"));
-}
-
-TEST(Explain, AWedgeIsToldByWhatFailedAndHowOften) {
-  const std::vector<std::string> lines =
-      ExplainRun("s3_dies_between_insert_and_update").story.Lines();
-  EXPECT_THAT(lines, Contains(HasSubstr("takeover_insert failed: ALREADY_EXISTS (6 times, until")));
-  EXPECT_THAT(lines, Contains(HasSubstr("b    takeover_insert committed: inserted row lock_")));
-}
-
 // The row of one lock, deleted in the name of another: the story says in whose.
 TEST(Explain, WithSeveralLocksEachTransactionNamesItsOwn) {
   const Explained explained =
@@ -195,8 +153,7 @@ Story StoryOfTrace(Trace& trace, Invariant invariant) {
 }
 
 TEST(Explain, TwoOwnersOfATokenAreToldByTheOneThatTookIt) {
-  Trace trace{"a", "b"};
-  trace.At(Seconds(1)).Starts("a").Starts("b").Grants("a", Seconds(1)).Knows("a", Seconds(1));
+  Trace trace = HeldByA();
   trace.At(Seconds(9)).Knows("b", Seconds(1));
   const std::vector<std::string> lines = StoryOfTrace(trace, Invariant::kOneLiveToken).Lines();
   EXPECT_THAT(lines.front(), StartsWith("one_live_token violated at 9.000000 s by b"));
