@@ -3,9 +3,12 @@
 // WHORL_FIELDS(Type, a, b, c), written last inside an aggregate, serves ==, the fingerprint, JSON
 // and printing. Invariants:
 //   1. A field that is left out does not compile: the list is bound to the aggregate by a
-//      structured binding, which needs every member.
+//      structured binding, which needs every member. HasNoOtherFields says that of every aggregate,
+//      whether it is visited or not.
 //   2. Order is the declaration's, on every compiler; nothing depends on addresses or on a hash
 //      seed, so a fingerprint may stand in a trace.
+//   3. A header costs little to include: == is the compiler's own and Tie is a template, so that no
+//      tuple is made before somebody visits or compares.
 // Deliberately left out: inheritance, and fields that == should ignore (there are none).
 #pragma once
 
@@ -27,10 +30,11 @@
     auto& [__VA_ARGS__] = self;                                           \
     return std::tie(__VA_ARGS__);                                         \
   }                                                                       \
-  static constexpr std::string_view FieldNames() { return #__VA_ARGS__; } \
-  friend constexpr bool operator==(const Type& left, const Type& right) { \
-    return Type::Tie(left) == Type::Tie(right);                           \
+  static constexpr void HasNoOtherFields(const Type& self) {              \
+    [[maybe_unused]] const auto& [__VA_ARGS__] = self;                    \
   }                                                                       \
+  static constexpr std::string_view FieldNames() { return #__VA_ARGS__; } \
+  friend bool operator==(const Type&, const Type&) = default;             \
   static_assert(true, "so that the macro ends with a semicolon")
 
 // For an aggregate without fields.
@@ -41,14 +45,13 @@
     return std::tuple<>();                                                      \
   }                                                                             \
   static constexpr std::string_view FieldNames() { return ""; }                 \
-  friend constexpr bool operator==(const Type&, const Type&) { return true; }   \
+  friend bool operator==(const Type&, const Type&) = default;                   \
   static_assert(true, "so that the macro ends with a semicolon")
 
 namespace whorl {
 
 template <typename T>
 concept HasFields = requires(const T& value) {
-  T::Tie(value);
   { T::FieldNames() } -> std::same_as<std::string_view>;
 };
 
