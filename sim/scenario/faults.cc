@@ -327,7 +327,7 @@ void FaultReader::CheckStarts() const {
 }  // namespace
 
 std::vector<std::string_view> StepWordsOf(const ProtocolInfo& protocol) {
-  Words words;
+  std::vector<std::string_view> words;
   for (const StepName step : protocol.steps) words.push_back(WordOf(step));
   words.insert(words.end(), {WordOf(steps::kHasLock), WordOf(steps::kWrite)});
   return words;
