@@ -74,7 +74,8 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 20);
+  // What an attempt may take before it counts as failed, and calls with it; one that is refused ends at once.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
@@ -94,7 +95,8 @@ bool WaitForServer(grpc::Channel& channel, ChildProcess* process) {
 EmulatorProcess::EmulatorProcess(std::vector<std::string> command, std::string address)
     : address_(std::move(address)), process_(std::move(command)), channel_(MakeChannel(address_)) {}
 
-std::unique_ptr<EmulatorProcess> EmulatorProcess::Start(EmulatorAborts aborts) {
+std::unique_ptr<EmulatorProcess> EmulatorProcess::Start(EmulatorAborts aborts,
+                                                        const std::vector<std::string>& more) {
   const std::optional<std::string> program = FindEmulator();
   if (!program) return nullptr;
   constexpr int kAttempts = 3;  // each on another port
@@ -105,6 +107,7 @@ std::unique_ptr<EmulatorProcess> EmulatorProcess::Start(EmulatorAborts aborts) {
     if (aborts == EmulatorAborts::kNever) {
       command.emplace_back("--abort_current_transaction_probability=0");
     }
+    command.insert(command.end(), more.begin(), more.end());
     std::unique_ptr<EmulatorProcess> emulator(new EmulatorProcess(std::move(command), address));
     // The process still runs, so the channel is connected to it and not to another user of the port.
     if (WaitForServer(*emulator->channel_, &emulator->process_) && emulator->process_.IsRunning()) {

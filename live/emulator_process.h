@@ -28,7 +28,9 @@ class EmulatorProcess {
  public:
   // Starts it on a free loopback port and waits until it answers. Null if there is no emulator;
   // throws std::runtime_error, with the emulator's output, if there is one that does not answer.
-  static std::unique_ptr<EmulatorProcess> Start(EmulatorAborts aborts = EmulatorAborts::kNever);
+  // `more`: further options of its command line.
+  static std::unique_ptr<EmulatorProcess> Start(EmulatorAborts aborts = EmulatorAborts::kNever,
+                                                const std::vector<std::string>& more = {});
 
   const std::string& address() const { return address_; }  // 127.0.0.1:port
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }

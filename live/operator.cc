@@ -21,9 +21,9 @@ template <typename Request, typename Reply>
 Status Call(Spanner& spanner,
             grpc::Status (Spanner::*method)(grpc::ClientContext*, const Request&, Reply*),
             const Request& request, Reply& reply) {
-  constexpr auto kPatience = std::chrono::seconds(10);
+  constexpr auto kDeadline = std::chrono::seconds(10);
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  context.set_deadline(std::chrono::system_clock::now() + kDeadline);
   return wire::DecodeStatus((spanner.*method)(&context, request, &reply));
 }
 

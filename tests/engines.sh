@@ -6,7 +6,7 @@
 set -euo pipefail
 WHORL="$(realpath "$1")"
 readonly engines="$PWD/examples/engines"
-export WHORL RUNS=400
+export WHORL RUNS=160
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
@@ -75,7 +75,7 @@ else
 fi
 
 # A worker that is killed again and again, and goes on from its checkpoint each time.
-hunting=(hunt --protocol spindle_v2 --runs 4000 --jobs 1)
+hunting=(hunt --protocol spindle_v2 --runs 2000 --jobs 1)
 covered() { grep -oE '"covered":\[\[1,[0-9]+' kept.hunt 2>/dev/null | tail -n 1 | grep -oE '[0-9]+$' || echo 0; }
 kills=0
 for _ in 1 2 3 4; do

@@ -5,7 +5,8 @@
 #
 # Of every scenario, the reports of both trees are compared (they hold the hash over all events, the
 # verdicts and the metrics, and the tests scenario.* leave them in TREE/scenario_reports/). Of the
-# short ones, the traces are, byte for byte.
+# short ones, the traces are, byte for byte. Small spaces of docs/EXPLORING.md have their sizes from the other
+# command, too.
 #
 # Usage: same_trace.sh TREE SHORT_SCENARIO..., in the project's folder; $WHORL_OTHER_TREE is the tree
 # of the other compiler. Exit codes: 0 the same; 1 a difference, or nothing to compare; 77 $WHORL_OTHER_TREE is
@@ -80,6 +81,8 @@ if ((count != ${#short[@]})); then
   echo "$count traces were written of ${#short[@]} scenarios"
   code=1
 fi
+# And so have spaces, whose sizes the page publishes; explored_spaces compares this tree's with it.
+bench/explored.sh "$other_tree/whorl" --check --up-to 2000 || code=1
 if ((code == 0)); then
   echo "${#names[@]} reports are the same from both commands, and $count traces byte for byte, which" \
     "are also those of two jobs"

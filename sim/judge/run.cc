@@ -1,5 +1,8 @@
 #include "sim/judge/run.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "sim/judge/run_judge.h"
 #include "sim/judge/waypoints.h"
 #include "sim/world/latency.h"
@@ -94,12 +97,14 @@ RunResult RunScenario(const Scenario& scenario, const Branch& branch, Observatio
 
 std::optional<RunResult> RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
                                      RunWatch& watch) {
-  constexpr int64_t kParts = 1000;
+  // The first parts are small: that a run takes years is told at once.
+  const int64_t largest = std::max<int64_t>(scenario.duration.ns / 1'000, 1);
+  int64_t part = std::max<int64_t>(scenario.duration.ns / 1'000'000, 1);
   Run run(scenario, seed, sink);
-  for (int64_t part = 1; part < kParts; ++part) {
-    const Instant at = {scenario.duration.ns / kParts * part};
+  for (Instant at = {part}; at.ns < scenario.duration.ns; at.ns += part) {
     run.driver().Advance(at);
     if (!watch.GoesOn(at, run.driver().events())) return std::nullopt;
+    part = std::min(part * 2, largest);
   }
   return run.Finish();
 }

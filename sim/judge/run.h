@@ -68,7 +68,8 @@ struct Branch {
 // The result's seed is that of the run that was left. `sink` hears the whole run; it may be null.
 RunResult RunScenario(const Scenario& scenario, const Branch& branch, ObservationSink* sink);
 
-// Is asked a thousand times in a run, after equal parts of the simulated time, whether it goes on.
+// Is asked some thousand times in a run whether it goes on: soon after its beginning, then at intervals
+// that grow to a thousandth of the simulated time.
 class RunWatch {
  public:
   RunWatch() = default;

@@ -21,7 +21,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kHunt = "hunt --protocol spindle_v2 --duration 40s --runs 130 --seed 4 ";
+constexpr const char* kHunt = "hunt --protocol spindle_v2 --duration 40s --runs 40 --seed 4 ";
 
 // Long enough to branch, and to go on after four generations.
 constexpr const char* kGuided =
@@ -129,7 +129,7 @@ TEST_F(CliHuntCorpusTest, OfOtherHuntsOrDamagedIsRefusedAndLeftAlone) {
 
 // Whatever either takes out, the other has a better one of.
 TEST_F(CliHuntCorpusTest, TwoHuntsWithOneFolderLeaveWhatOneAfterTheOtherDoes) {
-  const std::string other = "hunt --protocol spindle_v2 --duration 40s --runs 130 --seed 5 ";
+  const std::string other = "hunt --protocol spindle_v2 --duration 40s --runs 40 --seed 5 ";
   Hunt("--corpus one");
   Whorl(other + "--corpus one");
   Shell("\"$W\" " + std::string(kHunt) + "--corpus both & \"$W\" " + other + "--corpus both; wait");
@@ -152,7 +152,7 @@ TEST_F(CliHuntCorpusTest, OnAFullDiskNothingIsLost) {
   // Standard output is no file of the command's: cat has no limit.
   const Ended full = Shell("{ (trap '' XFSZ; ulimit -f 1; " + hunt + "); echo $? >code; } | cat");
   EXPECT_EQ(ReadText(folder_ / "code"), "3\n");
-  EXPECT_THAT(full.out, HasSubstr("130 runs: "));
+  EXPECT_THAT(full.out, HasSubstr("40 runs: "));
   EXPECT_THAT(full.err, AllOf(HasSubstr("kept/spindle_v2-"), HasSubstr(": cannot be written: ")));
   for (const std::string& file : Files("kept")) {
     EXPECT_FALSE(ReadText(folder_ / "kept" / file).empty()) << file;
@@ -166,7 +166,7 @@ TEST_F(CliHuntCorpusTest, OnAFullDiskNothingIsLost) {
 
 // Killed and started again, it keeps what an undisturbed one keeps, and reports what it does.
 TEST_F(CliHuntCorpusTest, GoesWithACheckpoint) {
-  Whorl("hunt --protocol spindle_v2 --duration 40s --runs 200 --seed 9 --corpus a");
+  Whorl("hunt --protocol spindle_v2 --duration 40s --runs 40 --seed 9 --corpus a");
   Shell("cp -r a b");
   const std::string whole = Whorl(std::string(kGuided) + "--corpus a --json").out;
   // As if it had been ended after 256 runs, and then another hunt had worked with the folder.

@@ -213,37 +213,38 @@ TEST_F(CliHuntTest, SaysHowMuchIsStillNew) {
   EXPECT_THAT(Small().out, HasSubstr("the next run shows a new one with a probability of "));
 }
 
+// Of which some branch, which begins after 192 runs.
 constexpr const char* kGuided =
-    "hunt --protocol spindle_v2 --duration 40s --runs 400 --seed 4 --guide ";
+    "hunt --protocol spindle_v2 --duration 20s --runs 264 --seed 4 --guide ";
 
 TEST_F(CliHuntTest, AGuidedHuntDependsOnNeitherJobsNorInterruptions) {
   const std::string whole = Whorl(std::string(kGuided) + "--jobs 1 --json").out;
   EXPECT_EQ(Whorl(std::string(kGuided) + "--jobs 3 --json").out, whole);
-  // As if it had been ended after 320 runs.
+  // As if it had been ended after 256 runs.
   Whorl(
-      "hunt --protocol spindle_v2 --duration 40s --runs 320 --seed 4 --guide --checkpoint "
+      "hunt --protocol spindle_v2 --duration 20s --runs 256 --seed 4 --guide --checkpoint "
       "part.hunt");
   std::string text = ReadText(folder_ / "part.hunt");
-  const std::string asked = R"("runs":320,"shards")";
+  const std::string asked = R"("runs":256,"shards")";
   ASSERT_THAT(text, HasSubstr(asked));
   for (size_t at = text.find(asked); at != std::string::npos; at = text.find(asked)) {
-    text.replace(at, asked.size(), R"("runs":400,"shards")");
+    text.replace(at, asked.size(), R"("runs":264,"shards")");
   }
   Write("part.hunt", text);
   const Ended resumed = Whorl(std::string(kGuided) + "--checkpoint part.hunt --json");
-  EXPECT_THAT(resumed.err, HasSubstr("going on after 320 runs"));
+  EXPECT_THAT(resumed.err, HasSubstr("going on after 256 runs"));
   EXPECT_EQ(resumed.out, whole);
 }
 
 // Each shard guides itself; the sum is one all the same.
 TEST_F(CliHuntTest, GuidedShardsAddUpInAnyOrder) {
   for (const std::string i : {"1", "2"}) {
-    Whorl("hunt --protocol spindle_v2 --duration 40s --runs 700 --seed 4 --guide --shard " + i +
+    Whorl("hunt --protocol spindle_v2 --duration 20s --runs 450 --seed 4 --guide --shard " + i +
           "/2 --out " + i + ".jsonl");
   }
   const Ended sum = Whorl("hunt --merge 1.jsonl 2.jsonl --json");
   EXPECT_EQ(Whorl("hunt --merge 2.jsonl 1.jsonl 2.jsonl --json").out, sum.out);
-  EXPECT_EQ(LinesOf(sum.out).front()["runs"], 700);
+  EXPECT_EQ(LinesOf(sum.out).front()["runs"], 450);
   Small("--out plain.jsonl");
   ExpectUsageError("hunt --merge 1.jsonl plain.jsonl", "plain.jsonl: of another hunt");
 }

@@ -3,7 +3,7 @@
 // Omni: WHORL_SPANNER_ENDPOINT=HOST:PORT, without TLS. Then no difference is known, sessions are
 // multiplexed, and there is one transaction at a time.
 //
-// WHORL_DIFFERENTIAL_SEQUENCES sets the number of sequences (500), not counting those that a known
+// WHORL_DIFFERENTIAL_SEQUENCES sets the number of sequences (100), not counting those that a known
 // difference cut short. The seed and max_success of RC_PARAMS are used if given. A failure prints
 // the smallest failing sequence found, as a script.
 #include <gtest/gtest.h>
@@ -169,7 +169,7 @@ rc::detail::TestParams Params() {
   // broke something, and campaigns with other seeds look for new differences.
   if (own == nullptr) params.seed = kSeed;
   const bool counts = own != nullptr && std::string(own).find("max_success") != std::string::npos;
-  if (!counts) params.maxSuccess = 500;
+  if (!counts) params.maxSuccess = 100;
   if (const char* count = std::getenv("WHORL_DIFFERENTIAL_SEQUENCES"); count != nullptr) {
     params.maxSuccess = std::stoi(count);
   }

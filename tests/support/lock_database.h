@@ -36,9 +36,10 @@ class LockDatabase {
 // `ddl`.
 std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol,
                                          std::vector<std::string> ddl = {});
-// Null if there is no emulator.
+// Null if there is no emulator. `more`: further options of its command line.
 std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol,
-                                            EmulatorAborts aborts = EmulatorAborts::kNever);
+                                            EmulatorAborts aborts = EmulatorAborts::kNever,
+                                            const std::vector<std::string>& more = {});
 
 // An existing database with the tables it needs, reached with Application Default Credentials or at
 // SPANNER_EMULATOR_HOST.

@@ -5,11 +5,11 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
-#include <thread>
 
 #include "google/spanner/admin/database/v1/spanner_database_admin.grpc.pb.h"
 #include "protocol/protocols.h"
@@ -239,7 +239,15 @@ TEST_F(LockCliTest, RunLogsRenewalsInJsonOnly) {
   }
   RunningWhorl text_run({"lock", "run", "job", "--lease", "1s"}, false);
   ASSERT_TRUE(text_run.output().WaitFor("leads with token"));
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::promise<void> renewed;
+  std::atomic<int> commits = 0;
+  database_->server()->SetObserver(
+      [&](const server::CallInfo& call, server::CallPhase stage, const Status&) {
+        const bool is_done = call.method == "Commit" && stage == server::CallPhase::kAnswered;
+        if (is_done && ++commits == 2) renewed.set_value();
+      });
+  renewed.get_future().wait();
+  database_->server()->SetObserver({});
   text_run.Signal(SIGTERM);
   EXPECT_EQ(text_run.WaitForEnd(), 0);
   EXPECT_THAT(text_run.output().text(), Not(HasSubstr("job: renewed")));

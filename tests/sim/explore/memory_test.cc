@@ -79,7 +79,7 @@ Comparison Compare(const LockModel& model, const View& coarser, const View& fine
   return found;
 }
 
-constexpr size_t kLimit = Fewer(10'000);
+constexpr size_t kLimit = 2'000;
 
 TEST(ExploreMemory, WhatIsLongerAgoDoesNotMatter) {
   const std::vector<FaultBudget> budgets = {{},

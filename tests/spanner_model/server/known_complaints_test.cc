@@ -1,7 +1,7 @@
 // Known complaints about the official emulator (issues of GoogleCloudPlatform/cloud-spanner-emulator),
 // which whorl's server does not give cause for. That it does not slow down over a million calls (159,
 // 277) is measured by `build/bench/whorl_wire_bench --benchmark_filter=MillionCalls`, and shown by
-// DatabaseSnapshot.AMillionCallsLeaveNoMoreBehindThanTenThousand.
+// DatabaseSnapshot.AHundredThousandCallsLeaveNoMoreBehindThanTenThousand.
 #include <atomic>
 #include <thread>
 
