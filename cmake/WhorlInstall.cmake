@@ -20,7 +20,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/whorl)
 set(headers_dir ${CMAKE_INSTALL_INCLUDEDIR}/whorl)
 
 # What a user names comes first: whorl::protocol, whorl::sim, whorl::check, whorl::cli.
-set(installed protocol sim check cli spanner_model spanner_vocabulary value_types xxhash)
+set(installed protocol sim check cli page spanner_model spanner_vocabulary value_types xxhash)
 foreach(name IN LISTS installed)
   set_target_properties(whorl_${name} PROPERTIES EXPORT_NAME ${name})
 endforeach()

@@ -9,8 +9,8 @@ else()
     "Missing: esbuild, which `./dev build` installs (Debian's package esbuild).")
 endif()
 
-# whorl_add_page(<target>): the pages as a source of that target. One that is without pages has the same
-# source with nothing in it, so that only this file is compiled again once there is an esbuild.
+# whorl_add_page(<target>): a library with the pages, or with none, of which one file is compiled again once
+# there is an esbuild. By itself, since what has a source that is made waits for all that it links.
 function(whorl_add_page target)
   set(page ${PROJECT_SOURCE_DIR}/page/src)
   set(script ${PROJECT_SOURCE_DIR}/cmake/bundle_page.cmake)
@@ -25,7 +25,5 @@ function(whorl_add_page target)
     DEPENDS ${script} ${needed}
     COMMENT "Bundling the pages"
     VERBATIM)
-  set_source_files_properties(${built} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  target_sources(${target} PRIVATE ${built})
-  target_link_libraries(${target} PRIVATE ${WHORL_ZLIB_LIBRARY})
+  whorl_library(${target} SOURCES ${built})
 endfunction()
