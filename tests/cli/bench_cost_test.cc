@@ -28,13 +28,12 @@ class CliBenchCostTest : public CliTest {
 };
 
 TEST_F(CliBenchCostTest, PrintsTablesAndWhereTheirUnitsComeFrom) {
-  const Ended ended = Small();
-  EXPECT_EQ(ended.code, 0);
-  EXPECT_THAT(ended.err, IsEmpty());
-  EXPECT_THAT(ended.out,
-              AllOf(HasSubstr("One lock, an hour"), HasSubstr("Followers of one lock, lease 5s"),
-                    HasSubstr("~9"), HasSubstr("~70"), HasSubstr("To choose a lease"),
-                    HasSubstr("https://cloud.google.com/spanner/docs/performance")));
+  EXPECT_THAT(Small(), Ends(0,
+                            AllOf(HasSubstr("One lock, an hour"),
+                                  HasSubstr("Followers of one lock, lease 5s"), HasSubstr("~9"),
+                                  HasSubstr("~70"), HasSubstr("To choose a lease"),
+                                  HasSubstr("https://cloud.google.com/spanner/docs/performance")),
+                            IsEmpty()));
   EXPECT_THAT(Small("--markdown").out, HasSubstr("| protocol | lease | followers |"));
 }
 
@@ -46,8 +45,7 @@ TEST_F(CliBenchCostTest, JobsChangeNoByte) {
 }
 
 TEST_F(CliBenchCostTest, WritesLinesAndCsv) {
-  const Ended ended = Small("--out cost.jsonl --csv cost.csv");
-  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(Small("--out cost.jsonl --csv cost.csv"), Ends(0));
   std::istringstream lines(ReadText(folder_ / "cost.jsonl"));
   std::vector<json> parsed;
   for (std::string line; std::getline(lines, line);) parsed.push_back(json::parse(line));

@@ -40,9 +40,8 @@ TEST_F(CliBenchTest, HelpIsThatOfTheInnermostSubCommand) {
   const Ended bench = Whorl("bench --help");
   EXPECT_EQ(bench.code, 0);
   EXPECT_THAT(bench.out, AllOf(HasSubstr("takeover"), HasSubstr("whorl bench SUBCOMMAND --help")));
-  const Ended takeover = Whorl("bench takeover --help");
-  EXPECT_EQ(takeover.code, 0);
-  EXPECT_THAT(takeover.out, AllOf(HasSubstr("--lease"), HasSubstr("graceful_stop")));
+  EXPECT_THAT(Whorl("bench takeover --help"),
+              Ends(0, AllOf(HasSubstr("--lease"), HasSubstr("graceful_stop"))));
 }
 
 TEST_F(CliBenchTest, ImpossibleTakeoversAreRefused) {
@@ -133,10 +132,9 @@ TEST_F(CliBenchTest, MeasuredIsComparedWithPaper) {
 }
 
 TEST_F(CliBenchTest, PlaceThatCannotBeWrittenIsToldBeforeTheWork) {
-  const Ended ended = Whorl("bench takeover --runs 1 --fault crash --plot /proc/none.svg");
-  EXPECT_EQ(ended.code, 3);
-  EXPECT_THAT(ended.err, HasSubstr("/proc/none.svg: cannot be written"));
-  EXPECT_THAT(ended.err, Not(HasSubstr("runs in")));
+  EXPECT_THAT(Whorl("bench takeover --runs 1 --fault crash --plot /proc/none.svg"),
+              Complains(3, testing::AllOf(HasSubstr("/proc/none.svg: cannot be written"),
+                                          Not(HasSubstr("runs in")))));
 }
 
 }  // namespace

@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +39,23 @@ struct Ended {
   std::string out;
   std::string err;
 };
+
+inline void PrintTo(const Ended& ended, std::ostream* out) {
+  *out << "ended with " << ended.code << "\nout: " << ended.out << "\nerr: " << ended.err;
+}
+
+using TextMatcher = testing::Matcher<std::string>;
+
+// Of a command that ended with this code, and printed these.
+inline testing::Matcher<Ended> Ends(int code, const TextMatcher& out = testing::_,
+                                    const TextMatcher& err = testing::_) {
+  return testing::AllOf(testing::Field("code", &Ended::code, code),
+                        testing::Field("out", &Ended::out, out),
+                        testing::Field("err", &Ended::err, err));
+}
+inline testing::Matcher<Ended> Complains(int code, const TextMatcher& err) {
+  return Ends(code, testing::_, err);
+}
 
 class CliTest : public testing::Test {
  protected:
@@ -63,14 +83,30 @@ class CliTest : public testing::Test {
   }
   Ended Whorl(const std::string& arguments) { return Shell("\"$W\" " + arguments); }
 
+  // Presses Ctrl-C as soon as the command, whose output is in out.txt and err.txt, is so far.
+  // Returns its exit code, or -1 if a signal ended it.
+  int InterruptedWhen(const std::string& arguments, const std::function<bool()>& is_so_far) {
+    const std::string line = "exec " WHORL_COMMAND " " + arguments + " >out.txt 2>err.txt";
+    const pid_t child = fork();
+    if (child == 0) {
+      signal(SIGINT, SIG_DFL);  // a shell's background jobs ignore it, and so would this child
+      if (chdir(folder_.c_str()) == 0) execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      _exit(99);
+    }
+    int status = 0;
+    while (!is_so_far() && waitpid(child, &status, WNOHANG) == 0) {
+    }
+    kill(child, SIGINT);
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
   // Nothing is run, and nothing is said but `message`.
   void ExpectUsageError(const std::string& arguments, const std::string& message) {
-    const Ended ended = Whorl(arguments);
-    EXPECT_EQ(ended.code, 2) << arguments;
-    EXPECT_THAT(ended.err,
-                testing::AllOf(testing::StartsWith("whorl: "), testing::HasSubstr(message)))
+    EXPECT_THAT(Whorl(arguments),
+                Ends(2, testing::IsEmpty(),
+                     testing::AllOf(testing::StartsWith("whorl: "), testing::HasSubstr(message))))
         << arguments;
-    EXPECT_THAT(ended.out, testing::IsEmpty()) << arguments;
   }
 
   // Names of files that are left in a folder of the test's.

@@ -2,11 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -41,20 +37,29 @@ constexpr std::string_view kBad = R"({
 // Help is what people try first; it goes to stdout, so that it can be paged, and it shows by
 // example what to type.
 TEST_F(CliTest, HelpIsOnStdoutEverywhereWithExamples) {
-  for (const std::string arguments : {"--help", "-h", "replay --help", "protocols --help"}) {
-    const Ended ended = Whorl(arguments);
-    EXPECT_EQ(ended.code, 0) << arguments;
-    EXPECT_THAT(ended.out, AllOf(HasSubstr("Usage: whorl"), HasSubstr("Examples:"))) << arguments;
-    EXPECT_THAT(ended.err, IsEmpty()) << arguments;
+  for (const std::string arguments : {"--help", "-h", "protocols --help"}) {
+    EXPECT_THAT(Whorl(arguments),
+                Ends(0, AllOf(HasSubstr("Usage: whorl"), HasSubstr("Examples:")), IsEmpty()))
+        << arguments;
   }
-  EXPECT_THAT(Whorl("replay --help").out, HasSubstr("Exit codes"));
+  for (const std::string command :
+       {"replay", "hunt", "explore", "check", "new", "diff", "report"}) {
+    EXPECT_THAT(Whorl(command + " --help"),
+                Ends(0,
+                     AllOf(HasSubstr("Usage: whorl " + command), HasSubstr("Examples:"),
+                           HasSubstr("Exit codes:")),
+                     IsEmpty()));
+    EXPECT_THAT(Whorl("--help").out, HasSubstr("  " + command + " "));
+  }
+  EXPECT_THAT(Whorl("hunt --help").out,
+              AllOf(HasSubstr("--merge"), HasSubstr("--beyond-assumptions")));
+  EXPECT_THAT(Whorl("explore --help").out, HasSubstr("--horizon"));
 }
 
 // A report of a problem is worth more with the version in it.
 TEST_F(CliTest, VersionIsOneLine) {
-  const Ended ended = Whorl("--version");
-  EXPECT_EQ(ended.code, 0);
-  EXPECT_THAT(ended.out, testing::MatchesRegex("whorl [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(Whorl("--version"),
+              Ends(0, testing::MatchesRegex("whorl [0-9]+\\.[0-9]+\\.[0-9]+\n")));
 }
 
 // --- usage errors ------------------------------------------------------------------------------
@@ -70,10 +75,9 @@ TEST_F(CliTest, TyposGetTheNearestWordAndExitCode2) {
                            Case{"replay --jsn=1", "unknown option --jsn; did you mean --json?"},
                            Case{"--verison", "did you mean --version?"},
                            Case{"protocols --jason", "did you mean --json?"}}) {
-    const Ended ended = Whorl(typo.arguments);
-    EXPECT_EQ(ended.code, 2) << typo.arguments;
-    EXPECT_THAT(ended.err, AllOf(StartsWith("whorl: "), HasSubstr(typo.message)));
-    EXPECT_THAT(ended.out, IsEmpty()) << typo.arguments;
+    EXPECT_THAT(Whorl(typo.arguments),
+                Ends(2, IsEmpty(), AllOf(StartsWith("whorl: "), HasSubstr(typo.message))))
+        << typo.arguments;
   }
 }
 
@@ -86,10 +90,7 @@ TEST_F(CliTest, ImpossibleArgumentsAreRefused) {
         "replay quiet.json --jobs 0", "replay quiet.json --jobs many", "replay quiet.json --seed",
         "replay quiet.json --timeline --json", "replay quiet.json --timeline --repeat 2",
         "replay quiet.json --seed 18446744073709551615 --repeat 2", "protocols extra"}) {
-    const Ended ended = Whorl(arguments);
-    EXPECT_EQ(ended.code, 2) << arguments;
-    EXPECT_THAT(ended.err, Not(IsEmpty())) << arguments;
-    EXPECT_THAT(ended.out, IsEmpty()) << arguments;
+    EXPECT_THAT(Whorl(arguments), Ends(2, IsEmpty(), Not(IsEmpty()))) << arguments;
   }
   EXPECT_THAT(Whorl("replay quiet.json --jobs 0").err, HasSubstr("from 1 to"));
 }
@@ -116,55 +117,48 @@ TEST_F(CliTest, ExitCodeTellsWhetherAllWasAsExpected) {
   Write("good/my.schema.json", "{}");
   Write("mixed/quiet.json", kQuiet);
   Write("mixed/wants.json", kWantsTooMuch);
-  const Ended good = Whorl("replay good");
-  EXPECT_EQ(good.code, 0) << good.err;
-  EXPECT_THAT(good.out, AllOf(ContainsRegex("ok +quiet "), HasSubstr("1 scenario: 1 as expected")));
-  EXPECT_THAT(good.err, IsEmpty());
-  const Ended mixed = Whorl("replay mixed");
-  EXPECT_EQ(mixed.code, 1);
-  EXPECT_THAT(mixed.out, AllOf(ContainsRegex("FAILED +wants "),
-                               HasSubstr("         expected grants of at least 99, but it was "),
-                               HasSubstr(" replay mixed/wants.json --seed 5 --timeline\n"),
-                               HasSubstr("2 scenarios: 1 as expected, 1 failed")));
+  EXPECT_THAT(Whorl("replay good"),
+              Ends(0, AllOf(ContainsRegex("ok +quiet "), HasSubstr("1 scenario: 1 as expected")),
+                   IsEmpty()));
+  EXPECT_THAT(Whorl("replay mixed"),
+              Ends(1, AllOf(ContainsRegex("FAILED +wants "),
+                            HasSubstr("         expected grants of at least 99, but it was "),
+                            HasSubstr(" replay mixed/wants.json --seed 5 --timeline\n"),
+                            HasSubstr("2 scenarios: 1 as expected, 1 failed"))));
 }
 
 // One bad file must neither hide the others nor pass for a success.
 TEST_F(CliTest, BadFilesAreReportedWholeAndTheOthersStillRun) {
   Write("bad.json", kBad);
   Write("quiet.json", kQuiet);
-  const Ended ended = Whorl("replay bad.json quiet.json missing.json");
-  EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, AllOf(ContainsRegex("bad\\.json:3: .*did you mean \"duration\""),
-                               ContainsRegex("bad\\.json:4: /faults/0/node: .*\"bb\""),
-                               HasSubstr("missing.json: cannot be read")));
-  EXPECT_THAT(ended.out, AllOf(ContainsRegex("ok +quiet "),
-                               HasSubstr("1 scenario: 1 as expected; 2 bad inputs")));
+  EXPECT_THAT(
+      Whorl("replay bad.json quiet.json missing.json"),
+      Ends(2,
+           AllOf(ContainsRegex("ok +quiet "), HasSubstr("1 scenario: 1 as expected; 2 bad inputs")),
+           AllOf(ContainsRegex("bad\\.json:3: .*did you mean \"duration\""),
+                 ContainsRegex("bad\\.json:4: /faults/0/node: .*\"bb\""),
+                 HasSubstr("missing.json: cannot be read"))));
 }
 
 // A folder without scenarios is a wrong path, and "nothing failed" would be a lie.
 TEST_F(CliTest, AFolderWithoutScenariosIsAnError) {
   Write("empty/my.schema.json", "{}");
-  const Ended ended = Whorl("replay empty");
-  EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, StartsWith("empty: no scenario in this folder"));
-  EXPECT_THAT(ended.out, IsEmpty());
+  EXPECT_THAT(Whorl("replay empty"),
+              Ends(2, IsEmpty(), StartsWith("empty: no scenario in this folder")));
 }
 
 // A generator's output can be tried without a file.
 TEST_F(CliTest, AScenarioCanComeFromStandardInputOnce) {
   Write("quiet.json", kQuiet);
-  const Ended ended = Shell("\"$W\" replay - <quiet.json");
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, ContainsRegex("ok +stdin "));
+  EXPECT_THAT(Shell("\"$W\" replay - <quiet.json"), Ends(0, ContainsRegex("ok +stdin ")));
   EXPECT_EQ(Shell("\"$W\" replay - - <quiet.json").code, 2);
 }
 
 // Another seed is another run: its author has said nothing about it.
 TEST_F(CliTest, OtherSeedsAreCountedAndNotJudged) {
   Write("wants.json", kWantsTooMuch);
-  const Ended other = Whorl("replay wants.json --seed 6");
-  EXPECT_EQ(other.code, 0);
-  EXPECT_THAT(other.out, AllOf(ContainsRegex("ran +wants "), HasSubstr("1 not judged")));
+  EXPECT_THAT(Whorl("replay wants.json --seed 6"),
+              Ends(0, AllOf(ContainsRegex("ran +wants "), HasSubstr("1 not judged"))));
   EXPECT_EQ(Whorl("replay wants.json --seed 6 --repeat 3").code, 0);
   EXPECT_EQ(Whorl("replay wants.json --seed 3 --repeat 3").code, 1) << "seed 5 is among them";
 }
@@ -211,10 +205,9 @@ TEST_F(CliTest, DeterminismCheckPassesOnARepeatableRun) {
 // The timeline is the first thing to look at when something failed.
 TEST_F(CliTest, TimelineIsPlainTextWhereThereIsNoTerminal) {
   Write("quiet.json", kQuiet);
-  const Ended ended = Whorl("replay quiet.json --timeline");
-  EXPECT_EQ(ended.code, 0);
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("spanner"), HasSubstr("lock: token "),
-                               HasSubstr("HasLock: yes"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(Whorl("replay quiet.json --timeline"),
+              Ends(0, AllOf(HasSubstr("spanner"), HasSubstr("lock: token "),
+                            HasSubstr("HasLock: yes"), Not(HasSubstr("\x1b")))));
 }
 
 // --- files -------------------------------------------------------------------------------------
@@ -234,20 +227,17 @@ TEST_F(CliTest, TwoScenariosThatWouldWriteOneTraceAreRefused) {
   Write("x/quiet.json", kQuiet);
   Write("y/quiet.json", kQuiet);
   EXPECT_EQ(Whorl("replay x y").code, 0);
-  const Ended ended = Whorl("replay x y --trace traces");
-  EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, HasSubstr("the same trace"));
+  EXPECT_THAT(Whorl("replay x y --trace traces"), Complains(2, HasSubstr("the same trace")));
 }
 
 // --out leaves the table for people on stdout and puts the document into the file.
 TEST_F(CliTest, OutWritesTheDocumentIntoAFileAndKeepsTheLinkToIt) {
   Write("quiet.json", kQuiet);
   Write("real.json", "old");
-  const Ended ended = Shell(
-      "mkdir o && mv real.json o && ln -s o/real.json link && \"$W\" replay quiet.json "
-      "--out link");
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("1 scenario: 1 as expected"));
+  EXPECT_THAT(
+      Shell("mkdir o && mv real.json o && ln -s o/real.json link && \"$W\" replay quiet.json "
+            "--out link"),
+      Ends(0, HasSubstr("1 scenario: 1 as expected")));
   EXPECT_EQ(json::parse(ReadText(folder_ / "o/real.json"))["summary"]["scenarios"], 1);
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
   EXPECT_THAT(Files("o"), testing::ElementsAre("real.json"));
@@ -262,9 +252,7 @@ TEST_F(CliTest, OutputThatCannotBeWrittenIsExitCode3) {
         "\"$W\" replay quiet.json --out /dev/full", "\"$W\" replay quiet.json --out no/such/dir",
         "\"$W\" replay quiet.json --trace /dev/null/x", "\"$W\" protocols >/dev/full",
         "\"$W\" --version >/dev/full", "\"$W\" --help >/dev/full"}) {
-    const Ended ended = Shell(line);
-    EXPECT_EQ(ended.code, 3) << line;
-    EXPECT_THAT(ended.err, StartsWith("whorl: ")) << line;
+    EXPECT_THAT(Shell(line), Complains(3, StartsWith("whorl: "))) << line;
   }
 }
 
@@ -273,46 +261,30 @@ TEST_F(CliTest, ARunOfMoreThanABillionEventsIsRefused) {
   Write("long.json", R"({
     "version": 1, "about": "Ten years of a short lease.", "protocol": "spindle_v2", "lease": "2s",
     "nodes": ["a", "b"], "duration": "87600h"})");
-  const Ended ended = Whorl("replay long.json");
-  EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, AllOf(StartsWith("whorl: long.json: would take about "),
-                               HasSubstr(" million events"), HasSubstr("--unlimited")));
+  EXPECT_THAT(Whorl("replay long.json"),
+              Complains(2, AllOf(StartsWith("whorl: long.json: would take about "),
+                                 HasSubstr(" million events"), HasSubstr("--unlimited"))));
 }
 
 // `whorl replay | head -1` is a usual command, and must not end by a signal.
 TEST_F(CliTest, AReaderThatHasGoneIsNoErrorAndNoCrash) {
   Write("quiet.json", kQuiet);
-  // The reader is gone before the command begins: the shell gives it a pipe that nobody reads.
-  const Ended ended =
-      Shell("mkfifo pipe; sh -c 'exec 3<>pipe 4>pipe 3<&-; \"$0\" replay quiet.json >&4' \"$W\"");
-  EXPECT_EQ(ended.code, 141);
-  EXPECT_EQ(ended.err, "");
+  for (const std::string arguments : {"replay quiet.json", "replay quiet.json --at 5s", "new"}) {
+    // The reader is gone before the command begins: the shell gives it a pipe that nobody reads.
+    EXPECT_THAT(Shell("rm -f pipe; mkfifo pipe; sh -c 'exec 3<>pipe 4>pipe 3<&-; \"$0\" " +
+                      arguments + " >&4' \"$W\""),
+                Complains(141, IsEmpty()))
+        << arguments;
+  }
 }
 
 // Ctrl-C means now, and no half-written file may be taken for a whole one.
 TEST_F(CliTest, AnInterruptEndsItWith130AndLeavesNoTemporaryFile) {
   Write("quiet.json", kQuiet);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    signal(SIGINT, SIG_DFL);  // a shell's background jobs ignore it, and so would this child
-    // The work would take hours.
-    if (chdir(folder_.c_str()) != 0 || std::freopen("out.txt", "w", stdout) == nullptr ||
-        std::freopen("err.txt", "w", stderr) == nullptr) {
-      _exit(99);
-    }
-    execl(WHORL_COMMAND, "whorl", "replay", "quiet.json", "--repeat", "1000000", "--trace", "t",
-          "--out", "report.json", nullptr);
-    _exit(99);
-  }
-  int status = 0;
-  // It is at work when its first trace is there.
-  while (!fs::exists(folder_ / "t/quiet.5.jsonl") && waitpid(child, &status, WNOHANG) == 0) {
-  }
-  kill(child, SIGINT);
-  waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 130);
+  // The work would take hours. It is at work when its first trace is there.
+  EXPECT_EQ(InterruptedWhen("replay quiet.json --repeat 1000000 --trace t --out report.json",
+                            [&] { return fs::exists(folder_ / "t/quiet.5.jsonl"); }),
+            130);
   EXPECT_EQ(ReadText(folder_ / "err.txt"), "whorl: interrupted\n");
   for (const std::string& name : Files("t")) EXPECT_THAT(name, testing::EndsWith(".jsonl"));
   for (const std::string& name : Files(".")) EXPECT_THAT(name, Not(StartsWith("report.json")));

@@ -34,10 +34,9 @@ class ExploreCheckpointTest : public CliTest {
 };
 
 TEST_F(ExploreCheckpointTest, GoesOnWithMoreMemoryAndTellsTheResultAgain) {
-  const Ended first = Whorl(kSearch + " --memory 2 --checkpoint search");
-  EXPECT_EQ(first.code, 0);
-  EXPECT_THAT(first.out, StartsWith("out of memory (--memory): "));
-  EXPECT_THAT(first.err, HasSubstr("the same command goes on from search\n"));
+  EXPECT_THAT(Whorl(kSearch + " --memory 2 --checkpoint search"),
+              Ends(0, StartsWith("out of memory (--memory): "),
+                   HasSubstr("the same command goes on from search\n")));
   const Ended rest = Whorl(kSearch + " --checkpoint search --jobs 2");
   EXPECT_THAT(rest.err, HasSubstr("search: goes on from "));
   EXPECT_THAT(rest.err, Not(HasSubstr("the same command")));
@@ -71,16 +70,14 @@ TEST_F(ExploreCheckpointTest, ASignalSavesAndAKillLeavesWhatWasSaved) {
       "search";
   const std::string until_it_is_there =
       " & pid=$!; until [ -e search ] || ! kill -0 $pid; do :; done; ";
-  const Ended killed = Shell(line + until_it_is_there + "kill -KILL $pid; wait $pid");
-  EXPECT_EQ(killed.code, 128 + 9);
+  EXPECT_THAT(Shell(line + until_it_is_there + "kill -KILL $pid; wait $pid"), Ends(128 + 9));
   EXPECT_TRUE(fs::exists(folder_ / "search.lock")) << "nobody could remove it";
   // The lock went with the process, and a whole file takes the place of the first one.
-  const Ended ended = Shell("cp -p search before; " + line +
-                            " >text & pid=$!; until [ search -nt before ] || ! kill -0 $pid; "
-                            "do :; done; kill -TERM $pid; wait $pid");
-  EXPECT_EQ(ended.code, 0);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("search: goes on from "),
-                               HasSubstr("the same command goes on from search\n")));
+  EXPECT_THAT(Shell("cp -p search before; " + line +
+                    " >text & pid=$!; until [ search -nt before ] || ! kill -0 $pid; "
+                    "do :; done; kill -TERM $pid; wait $pid"),
+              Complains(0, AllOf(HasSubstr("search: goes on from "),
+                                 HasSubstr("the same command goes on from search\n"))));
   EXPECT_THAT(ReadText(folder_ / "text"), StartsWith("interrupted: "));
   EXPECT_THAT(Files("."), ElementsAre(".err", ".out", "before", "search", "text"));
 }
@@ -114,22 +111,17 @@ TEST_F(ExploreCheckpointTest, WhatIsNoWholeCheckpointIsRefused) {
 }
 
 TEST_F(ExploreCheckpointTest, ASecondSearchIsRefused) {
-  const Ended ended =
-      Shell("{ flock 9; \"$W\" " + kSearch + " --checkpoint search; } 9>search.lock");
-  EXPECT_EQ(ended.code, 3);
-  EXPECT_THAT(ended.err, HasSubstr("search: another command works with this file (it has locked "));
-  EXPECT_THAT(ended.out, IsEmpty());
+  EXPECT_THAT(Shell("{ flock 9; \"$W\" " + kSearch + " --checkpoint search; } 9>search.lock"),
+              Ends(3, IsEmpty(),
+                   HasSubstr("search: another command works with this file (it has locked ")));
 }
 
 // The answer is not lost, and a checkpoint that was there stays whole.
 TEST_F(ExploreCheckpointTest, AFullDiskIsSaid) {
   Whorl(kSearch + " --memory 2 --checkpoint search");
   const std::string before = ReadText(folder_ / "search");
-  const Ended ended =
-      Shell("trap '' XFSZ; ulimit -f 8; \"$W\" " + kSearch + " --checkpoint search");
-  EXPECT_EQ(ended.code, 3);
-  EXPECT_EQ(ended.out, Whole());
-  EXPECT_THAT(ended.err, HasSubstr("search: cannot be written: File too large"));
+  EXPECT_THAT(Shell("trap '' XFSZ; ulimit -f 8; \"$W\" " + kSearch + " --checkpoint search"),
+              Ends(3, Whole(), HasSubstr("search: cannot be written: File too large")));
   EXPECT_EQ(ReadText(folder_ / "search"), before);
   EXPECT_THAT(Files("."), ElementsAre(".err", ".out", "search"));
 }

@@ -36,26 +36,23 @@ class CliCompareTest : public CliTest {
 
 // The second is the change: an invariant that it breaks, and the first keeps, is what a script asks for.
 TEST_F(CliCompareTest, EndsWithOneIfTheSecondBreaksWhatTheFirstKeeps) {
-  const Ended better = Small("spindle_v3 fenced_lease");
-  EXPECT_EQ(better.code, 0) << better.out << better.err;
-  EXPECT_THAT(better.out,
-              AllOf(HasSubstr("first: spindle_v3, second: fenced_lease; 60 worlds, each for both"),
+  EXPECT_THAT(
+      Small("spindle_v3 fenced_lease"),
+      Ends(0, AllOf(HasSubstr("first: spindle_v3, second: fenced_lease; 60 worlds, each for both"),
                     HasSubstr("\nbroken by spindle_v3 only: handed_token_monotonic (not promised "
                               "there; fenced_lease promises it)"),
                     HasSubstr("\nbroken by fenced_lease only: nothing\n"),
-                    HasSubstr("\nfirst takeover, s"), HasSubstr("\ncommits per lock-hour")));
-  const Ended worse = Small("fenced_lease spindle_v3");
-  EXPECT_EQ(worse.code, 1) << worse.out << worse.err;
-  EXPECT_THAT(worse.out, HasSubstr("\nbroken by fenced_lease only: nothing\n"));
+                    HasSubstr("\nfirst takeover, s"), HasSubstr("\ncommits per lock-hour"))));
+  EXPECT_THAT(Small("fenced_lease spindle_v3"),
+              Ends(1, HasSubstr("\nbroken by fenced_lease only: nothing\n")));
   EXPECT_EQ(Small("fenced_lease spindle_v3", "--exit-code-found 7").code, 7);
 }
 
 TEST_F(CliCompareTest, AProtocolBesideItselfShowsNoDifference) {
-  const Ended ended = Small("spindle_v2 spindle_v2");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("; 60 the same to the event\n"),
-                               HasSubstr("\nbroken by the first spindle_v2 only: nothing\n"),
-                               HasSubstr("\nbroken by the second spindle_v2 only: nothing\n")));
+  EXPECT_THAT(Small("spindle_v2 spindle_v2"),
+              Ends(0, AllOf(HasSubstr("; 60 the same to the event\n"),
+                            HasSubstr("\nbroken by the first spindle_v2 only: nothing\n"),
+                            HasSubstr("\nbroken by the second spindle_v2 only: nothing\n"))));
   for (const json& line : SmallLines("spindle_v2 spindle_v2")) {
     if (line["line"] == "figure") {
       EXPECT_EQ(line["of"][0], line["of"][1]);
@@ -90,18 +87,17 @@ TEST_F(CliCompareTest, JsonLinesSayWhatIsComparedAndFound) {
     if (line["line"] != "finding") continue;
     EXPECT_EQ(line["side"], 0);
     // It replays, with the same result as here.
-    const Ended replayed = Shell(line["replay"].get<std::string>());
-    EXPECT_EQ(replayed.code, 0) << line;
-    EXPECT_THAT(replayed.out, HasSubstr(line["invariant"].get<std::string>() + " violated at"));
+    EXPECT_THAT(Shell(line["replay"].get<std::string>()),
+                Ends(0, HasSubstr(line["invariant"].get<std::string>() + " violated at")))
+        << line;
   }
   EXPECT_EQ(invariants, 11U);
   EXPECT_EQ(figures, 5U);
 }
 
 TEST_F(CliCompareTest, WritesTheLinesIntoAFileAndScenariosIntoAFolder) {
-  const Ended ended = Small("spindle_v3 fenced_lease", "--out lines.jsonl --save found --no-pages");
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("first: spindle_v3"));
+  EXPECT_THAT(Small("spindle_v3 fenced_lease", "--out lines.jsonl --save found --no-pages"),
+              Ends(0, HasSubstr("first: spindle_v3")));
   EXPECT_THAT(ReadText(folder_ / "lines.jsonl"), HasSubstr("\"line\":\"end\""));
   EXPECT_THAT(Files("found"), testing::Contains(testing::StartsWith("spindle_v3.lease_respected")));
   EXPECT_EQ(Whorl("replay found").code, 0);
@@ -134,10 +130,7 @@ TEST_F(CliCompareTest, RefusesWhatDoesNotGoWithIt) {
   ExpectUsageError(compare + "--runs 1000001", "give --runs of at most 1000000");
   ExpectUsageError("hunt --compare spindle_v2 fenced_leas",
                    "--compare: unknown protocol \"fenced_leas\"; did you mean \"fenced_lease\"?");
-  const Ended alone = Whorl("hunt --compare spindle_v2");
-  EXPECT_EQ(alone.code, 2);
-  EXPECT_THAT(alone.err, HasSubstr("--compare"));
-  EXPECT_THAT(alone.out, IsEmpty());
+  EXPECT_THAT(Whorl("hunt --compare spindle_v2"), Ends(2, IsEmpty(), HasSubstr("--compare")));
 }
 
 TEST_F(CliCompareTest, OutputThatCannotBeWrittenEndsWithThree) {

@@ -90,13 +90,11 @@ TEST_F(CliReplayShardsTest, AFolderIsSharedOut) {
 
 TEST_F(CliReplayShardsTest, AnEngineSaysWhichShardItIs) {
   const std::string ran = "replay quiet.json --repeat 7 --out 2.part --shard auto";
-  const Ended engine = Shell("JOB_COMPLETION_INDEX=1 \"$W\" " + ran + "/3");
-  EXPECT_EQ(engine.code, 0) << engine.err;
-  EXPECT_THAT(engine.err, HasSubstr("shard 2/3, by Kubernetes, JOB_COMPLETION_INDEX=1"));
+  EXPECT_THAT(Shell("JOB_COMPLETION_INDEX=1 \"$W\" " + ran + "/3"),
+              Complains(0, HasSubstr("shard 2/3, by Kubernetes, JOB_COMPLETION_INDEX=1")));
   EXPECT_THAT(ReadText(folder_ / "2.part"), HasSubstr("\"covered\":[[2,2]]"));
-  const Ended nobody = Shell("JOB_COMPLETION_INDEX=1 \"$W\" " + ran);
-  EXPECT_EQ(nobody.code, 2);
-  EXPECT_THAT(nobody.err, HasSubstr("give --shard auto/N"));
+  EXPECT_THAT(Shell("JOB_COMPLETION_INDEX=1 \"$W\" " + ran),
+              Complains(2, HasSubstr("give --shard auto/N")));
 }
 
 // The sum would be of two programs, or of two replays.
@@ -104,26 +102,23 @@ TEST_F(CliReplayShardsTest, WhatDoesNotBelongTogetherIsRefused) {
   for (const int shard : {1, 2, 3}) Make(shard);
   ASSERT_EQ(Shell("sed 's/\\[\"5\",\"./[\"5\",\"0/' 3.part > other.part").code, 0);
   ASSERT_NE(ReadText(folder_ / "other.part"), ReadText(folder_ / "3.part"));
-  const Ended differs = Whorl("replay --merge 3.part other.part");
-  EXPECT_EQ(differs.code, 1);
-  EXPECT_THAT(differs.err,
-              HasSubstr("shard 3/3 is in 3.part, too, and the same runs came out otherwise"));
+  EXPECT_THAT(
+      Whorl("replay --merge 3.part other.part"),
+      Complains(1, HasSubstr("shard 3/3 is in 3.part, too, and the same runs came out otherwise")));
   // Of the run that is shown, which is made again.
-  const Ended alone = Whorl("replay --merge 1.part 2.part other.part");
-  EXPECT_EQ(alone.code, 1);
-  EXPECT_THAT(alone.err, HasSubstr("quiet.json: seed 5 ended otherwise"));
+  EXPECT_THAT(Whorl("replay --merge 1.part 2.part other.part"),
+              Complains(1, HasSubstr("quiet.json: seed 5 ended otherwise")));
 
   ASSERT_EQ(Whorl("replay quiet.json noisy.json --repeat 8 --seed 3 --shard 1/3 --out longer.part "
                   "--exit-code-found 0")
                 .code,
             0);
-  const Ended longer = Whorl("replay --merge 1.part longer.part");
-  EXPECT_EQ(longer.code, 2);
-  EXPECT_THAT(longer.err, HasSubstr("longer.part: of another replay"));
+  EXPECT_THAT(Whorl("replay --merge 1.part longer.part"),
+              Complains(2, HasSubstr("longer.part: of another replay")));
   ASSERT_EQ(Shell("head -c 300 2.part > cut.part").code, 0);
-  const Ended cut = Whorl("replay --merge 1.part cut.part");
-  EXPECT_EQ(cut.code, 2);
-  EXPECT_THAT(cut.err, AllOf(HasSubstr("cut.part: "), HasSubstr("cut off; run the shard again")));
+  EXPECT_THAT(
+      Whorl("replay --merge 1.part cut.part"),
+      Complains(2, AllOf(HasSubstr("cut.part: "), HasSubstr("cut off; run the shard again"))));
   ASSERT_EQ(Whorl("replay quiet.json --out whole.json").code, 0);
   EXPECT_THAT(Whorl("replay --merge whole.json").err, HasSubstr("of another format"));
   EXPECT_THAT(Whorl("replay --merge 1.part --out ./1.part").err,
@@ -133,9 +128,7 @@ TEST_F(CliReplayShardsTest, WhatDoesNotBelongTogetherIsRefused) {
                    "--merge makes no runs; it does not go with --repeat");
   ExpectUsageError("replay quiet.json --timeline --shard 1/3", "it does not go with --shard");
   Write("bad.json", "{}");
-  const Ended bad = Whorl("replay quiet.json bad.json --shard 1/3");
-  EXPECT_EQ(bad.code, 2);
-  EXPECT_THAT(bad.out, IsEmpty());
+  EXPECT_THAT(Whorl("replay quiet.json bad.json --shard 1/3"), Ends(2, IsEmpty()));
 }
 
 class CliTakeoverShardsTest : public CliTest {
@@ -204,9 +197,8 @@ TEST_F(CliTakeoverShardsTest, WhatDoesNotBelongTogetherIsRefused) {
   EXPECT_EQ(other.code, 2);
   EXPECT_THAT(other.err, HasSubstr("3.part: of another bench"));
   ASSERT_EQ(Shell("sed 's/\"kept\":0/\"kept\":1/' 2.part > other.part").code, 0);
-  const Ended differs = Whorl("bench takeover --merge 2.part other.part");
-  EXPECT_EQ(differs.code, 1);
-  EXPECT_THAT(differs.err, HasSubstr("the same cases came out otherwise"));
+  EXPECT_THAT(Whorl("bench takeover --merge 2.part other.part"),
+              Complains(1, HasSubstr("the same cases came out otherwise")));
   ExpectUsageError("bench takeover --csv x.csv --shard 1/3", "--csv shows all cases");
   ExpectUsageError("bench takeover --runs 3 --merge 1.part",
                    "--merge makes no runs; it does not go with --runs");

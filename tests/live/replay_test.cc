@@ -96,8 +96,7 @@ TEST_F(LiveReplayTest, RealRunsComeToTheVerdictsOfTheSimulation) {
   EXPECT_THAT(ReadText(folder_ / "traces/crash.server-1.jsonl"),
               testing::Not(HasSubstr("takeover_update")));
   // Traces have the simulation's format: its tools read them.
-  const Ended same = Shell("$W diff traces/crash.server-1.jsonl traces/crash.server-1.jsonl");
-  EXPECT_EQ(same.code, 0) << same.out << same.err;
+  EXPECT_THAT(Shell("$W diff traces/crash.server-1.jsonl traces/crash.server-1.jsonl"), Ends(0));
   EXPECT_THAT(ReadText(folder_ / "traces/crash.server-1.jsonl"),
               HasSubstr(R"("event":"process_gone","process":"b#1","crashed":true)"));
 }
@@ -130,16 +129,13 @@ TEST_F(LiveReplayTest, RunsOnAServerThatRunsAlready) {
 TEST_F(LiveReplayTest, SaysWhereAServerThatRunsAlreadyIsToBe) {
   Write("crash.json", kCrash);
   unsetenv("WHORL_SPANNER_ENDPOINT");
-  const Ended unsaid = Shell("$W replay crash.json --on omni");
-  EXPECT_EQ(unsaid.code, 3);
-  EXPECT_THAT(unsaid.err, HasSubstr("WHORL_SPANNER_ENDPOINT=HOST:PORT"));
+  EXPECT_THAT(Shell("$W replay crash.json --on omni"),
+              Complains(3, HasSubstr("WHORL_SPANNER_ENDPOINT=HOST:PORT")));
   std::string loss(kCrash);
   const size_t faults = loss.find("\"faults\": [") + 11;
   loss.insert(faults, R"({ "at": "1s", "do": "session_loss", "node": "a" },)");
   Write("loss.json", loss);
-  const Ended refused = Shell("$W replay loss.json --on omni");
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("multiplexed"));
+  EXPECT_THAT(Shell("$W replay loss.json --on omni"), Complains(2, HasSubstr("multiplexed")));
 }
 
 // The same on the official emulator, whose code is not ours.
@@ -152,19 +148,16 @@ TEST_F(LiveReplayTest, OnTheEmulatorToo) {
   crash.replace(crash.find("24s"), 3, "40s");
   Write("crash.json", crash);
   Write("lost.json", kLostReply);
-  const Ended ended = Shell("$W replay pause.json crash.json lost.json --on emulator --jobs 3");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("3 as expected and as simulated in every run"));
+  EXPECT_THAT(Shell("$W replay pause.json crash.json lost.json --on emulator --jobs 3"),
+              Ends(0, HasSubstr("3 as expected and as simulated in every run")));
 }
 
 // A real run can be saved and replayed in the simulation, with the same verdicts.
 TEST_F(LiveReplayTest, ARealRunIsSavedAsAScenario) {
   Write("pause.json", kPause);
-  const Ended ended = Shell("$W replay pause.json --on server --save saved.json");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_THAT(Shell("$W replay pause.json --on server --save saved.json"), Ends(0));
   EXPECT_THAT(ReadText(folder_ / "saved.json"), HasSubstr("Saved from a run on the server."));
-  const Ended again = Shell("$W replay saved.json");
-  EXPECT_EQ(again.code, 0) << again.out << again.err;
+  EXPECT_THAT(Shell("$W replay saved.json"), Ends(0));
 }
 
 // A verdict that is not the scenario's fails, or the comparison would be worth nothing.
@@ -173,9 +166,8 @@ TEST_F(LiveReplayTest, AnExpectationThatIsWrongFails) {
   text.replace(text.find(R"("holds": ["one_live_token")"), 26, R"("violates": ["one_live_token")");
   text.replace(text.find(", \"single_leader_belief\"]"), 25, "]");
   Write("wrong.json", text);
-  const Ended ended = Shell("$W replay wrong.json --on server");
-  EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("expected one_live_token to be violated, but it held"));
+  EXPECT_THAT(Shell("$W replay wrong.json --on server"),
+              Ends(1, HasSubstr("expected one_live_token to be violated, but it held")));
 }
 
 TEST_F(LiveReplayTest, WhatCannotBeMadeRealIsRefusedByNameBeforeAnythingStarts) {
@@ -186,28 +178,24 @@ TEST_F(LiveReplayTest, WhatCannotBeMadeRealIsRefusedByNameBeforeAnythingStarts) 
     { "at": "9s", "do": "clock", "node": "a", "stands": true, "for": "3s" }
   ]
 })");
-  const Ended refused = Shell("$W replay lies.json --on emulator");
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("lies.json:4: /faults/0/do: truetime cannot be made real"));
-  EXPECT_THAT(refused.err, HasSubstr("lies.json:5: /faults/1/do: clock cannot be made real"));
-  const Ended left_out = Shell("$W replay lies.json --on server --where-possible");
-  EXPECT_EQ(left_out.code, 0) << left_out.err;
-  EXPECT_THAT(left_out.out, HasSubstr("skipped"));
+  EXPECT_THAT(Shell("$W replay lies.json --on emulator"),
+              Complains(2, testing::AllOf(
+                               HasSubstr("lies.json:4: /faults/0/do: truetime cannot be made real"),
+                               HasSubstr("lies.json:5: /faults/1/do: clock cannot be made real"))));
+  EXPECT_THAT(Shell("$W replay lies.json --on server --where-possible"),
+              Ends(0, HasSubstr("skipped")));
 }
 
 TEST_F(LiveReplayTest, LongScenariosAreLeftOutAndSaidSo) {
   Write("quiet.json", kQuiet);
-  const Ended ended = Shell("$W replay quiet.json --on server --longest 5s");
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("it lasts 20s, and --longest is 5s"));
+  EXPECT_THAT(Shell("$W replay quiet.json --on server --longest 5s"),
+              Ends(0, HasSubstr("it lasts 20s, and --longest is 5s")));
 }
 
 TEST_F(LiveReplayTest, WhereThereIsNoEmulatorItSaysSo) {
   Write("quiet.json", kQuiet);
-  const Ended ended =
-      Shell("SPANNER_EMULATOR=/nonexistent/emulator $W replay quiet.json --on emulator");
-  EXPECT_EQ(ended.code, 3) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("$SPANNER_EMULATOR names no program"));
+  EXPECT_THAT(Shell("SPANNER_EMULATOR=/nonexistent/emulator $W replay quiet.json --on emulator"),
+              Complains(3, HasSubstr("$SPANNER_EMULATOR names no program")));
 }
 
 // A few takeovers in real time, beside the simulated ones.
@@ -230,9 +218,8 @@ TEST_F(LiveReplayTest, BadUsageIsToldApart) {
   EXPECT_EQ(Shell("$W replay quiet.json --on server --timeline --repeat 2").code, 2);
   for (const std::string option : {"--save", "--out", "--perfetto"}) {
     // Before anything runs.
-    const Ended ended = Shell("$W replay quiet.json --on server " + option + " nothere/x");
-    EXPECT_EQ(ended.code, 3);
-    EXPECT_THAT(ended.out, testing::IsEmpty());
+    EXPECT_THAT(Shell("$W replay quiet.json --on server " + option + " nothere/x"),
+                Ends(3, testing::IsEmpty()));
   }
   EXPECT_EQ(Shell("cp $W alone && ./alone replay quiet.json --on server").code, 3);
 }
@@ -285,7 +272,7 @@ std::vector<pid_t> ChildrenOf(pid_t pid) {
 bool IsStopped(pid_t pid) { return StateOf(pid) == 'T'; }
 
 // True once the process, which need not be a child of this one, has ended.
-bool Ends(int pidfd) {
+bool HasEnded(int pidfd) {
   constexpr int kMillisecondsMax = 20'000;
   pollfd watched = {.fd = pidfd, .events = POLLIN, .revents = 0};
   return poll(&watched, 1, kMillisecondsMax) == 1;
@@ -310,15 +297,15 @@ TEST_P(LiveEndTest, NodesEndWithTheCommand) {
   kill(whorl.pid(), GetParam());
   for (const int node : watched) {
     if (node < 0) continue;  // it has ended already
-    EXPECT_TRUE(Ends(node));
+    EXPECT_TRUE(HasEnded(node));
     close(node);
   }
 }
 
 TEST_F(LiveReplayTest, CtrlCEndsItWithItsCode) {
   Write("pause.json", kPause);
-  const Ended ended = Shell("timeout --preserve-status -s INT 3 $W replay pause.json --on server");
-  EXPECT_EQ(ended.code, 130) << ended.out << ended.err;
+  EXPECT_THAT(Shell("timeout --preserve-status -s INT 3 $W replay pause.json --on server"),
+              Ends(130));
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, LiveEndTest, testing::Values(SIGINT, SIGTERM, SIGKILL));

@@ -39,10 +39,8 @@ TEST_F(LockGuardTest, PassesOnHowTheCommandEnded) {
   for (const Case& one : {Case{"exit 0", 0}, Case{"exit 7", 7 << 8}, Case{"exit 255", 255 << 8},
                           Case{"kill -9 $$", SIGKILL}, Case{"kill -TERM $$", SIGTERM}}) {
     Begin(Command({"sh", "-c", one.script}), StartAndWait);
-    EXPECT_TRUE(output_->WaitForEnd()) << one.script;
-    EXPECT_THAT(output_->text(),
-                HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kItself, one.status)))
-        << one.script;
+    SCOPED_TRACE(one.script);
+    ExpectEnd(EndCause::kItself, one.status);
     waitpid(owner_, nullptr, 0);
   }
 }
@@ -61,9 +59,7 @@ TEST_F(LockGuardTest, SaysHowTheCommandEndedThoughItHasNotReadAllThatItWasTold) 
     for (const pid_t child : ChildrenOfThisProcess()) kill(child, SIGCONT);
     PrintReports(guard);
   });
-  EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(),
-              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kItself, 7 << 8)));
+  ExpectEnd(EndCause::kItself, 7 << 8);
 }
 
 TEST_F(LockGuardTest, GivesTheCommandItsEnvironment) {
@@ -94,10 +90,8 @@ TEST_F(LockGuardTest, SaysWhyACommandCannotBeStarted) {
        {std::pair{std::string("whorl-no-such-command"), ENOENT},
         std::pair{(folder_ / "text").string(), EACCES}, std::pair{folder_.string(), EACCES}}) {
     Begin(Command({command}), StartAndWait);
-    EXPECT_TRUE(output_->WaitForEnd());
-    EXPECT_THAT(output_->text(),
-                HasSubstr(ReportLine(GuardReportKind::kCannotStart, EndCause::kItself, error)))
-        << command;
+    SCOPED_TRACE(command);
+    ExpectLast(GuardReportKind::kCannotStart, EndCause::kItself, error);
     waitpid(owner_, nullptr, 0);
   }
 }
@@ -109,9 +103,7 @@ TEST_F(LockGuardTest, StartsNothingWhenTheDeadlineHasPassed) {
       guard.Start(1, real_client::MonotonicNow() + left);
       PrintReports(guard);
     });
-    EXPECT_TRUE(output_->WaitForEnd());
-    EXPECT_THAT(output_->text(),
-                HasSubstr(ReportLine(GuardReportKind::kTooLate, EndCause::kItself, 0)));
+    ExpectLast(GuardReportKind::kTooLate, EndCause::kItself, 0);
     EXPECT_FALSE(std::filesystem::exists(beats_));
     waitpid(owner_, nullptr, 0);
   }
@@ -137,9 +129,7 @@ TEST_F(LockGuardTest, LeavesTheCommandTheSignalsThatWhorlWasStartedWith) {
 
 TEST_F(LockGuardTest, EndsWhatTheCommandHasLeftBehind) {
   Begin(Victim({"ignore", "group", "daemon", "daemon", "exit"}), StartAndWait);
-  EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(),
-              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kItself, 0)));
+  ExpectEnd(EndCause::kItself, 0);
 }
 
 TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
@@ -151,9 +141,7 @@ TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
   });
   ASSERT_TRUE(output_->WaitFor("ready\n", 2));
   Go();
-  EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(),
-              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, SIGKILL)));
+  ExpectEnd(EndCause::kAsked, SIGKILL);
   std::cout << ReadBeats().processes << " processes\n";
 }
 
@@ -169,9 +157,7 @@ TEST_F(LockGuardTest, PassesOnASignalAndWhatTheCommandMakesOfIt) {
   });
   ASSERT_TRUE(output_->WaitFor("ready"));
   Go();
-  EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(),
-              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, 5 << 8)));
+  ExpectEnd(EndCause::kAsked, 5 << 8);
 }
 
 TEST_F(LockGuardTest, KillsACommandThatIgnoresIt) {
@@ -185,9 +171,7 @@ TEST_F(LockGuardTest, KillsACommandThatIgnoresIt) {
   });
   ASSERT_TRUE(output_->WaitFor("ready\n", 2));
   Go();
-  EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(),
-              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, SIGKILL)));
+  ExpectEnd(EndCause::kAsked, SIGKILL);
   const size_t at = output_->text().find("asked ") + sizeof("asked ") - 1;
   const LocalInstant asked = {std::atoll(output_->text().c_str() + at)};
   const Duration lived = ReadBeats().last - asked;
@@ -201,9 +185,7 @@ TEST_F(LockGuardTest, ASignalToTheGuardIsPassedOn) {
   const pid_t guard = GuardPid();
   ASSERT_TRUE(output_->WaitFor("ready"));
   kill(guard, SIGTERM);
-  EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(),
-              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, SIGTERM)));
+  ExpectEnd(EndCause::kAsked, SIGTERM);
 }
 
 TEST_F(LockGuardTest, AStoppedCommandGoesOn) {
@@ -291,9 +273,7 @@ TEST_F(LockGuardDeadlineTest, RenewalsMoveIt) {
     guard.End(SIGTERM);
     PrintReports(guard);
   });
-  EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(),
-              HasSubstr(ReportLine(GuardReportKind::kEnded, EndCause::kAsked, SIGTERM)));
+  ExpectEnd(EndCause::kAsked, SIGTERM);
 }
 
 // --- the guard itself is killed ------------------------------------------------------------------
@@ -303,9 +283,7 @@ TEST_F(LockGuardTest, WhenTheGuardIsKilledNothingIsLeft) {
   const pid_t guard = GuardPid();
   ASSERT_TRUE(output_->WaitFor("ready\n", 3));
   kill(guard, SIGKILL);
-  EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(),
-              HasSubstr(ReportLine(GuardReportKind::kGuardLost, EndCause::kItself, SIGKILL)));
+  ExpectLast(GuardReportKind::kGuardLost, EndCause::kItself, SIGKILL);
 }
 
 TEST_F(LockGuardTest, WhenTheGuardIsKilledBeforeItHasStartedAnything) {
@@ -313,9 +291,7 @@ TEST_F(LockGuardTest, WhenTheGuardIsKilledBeforeItHasStartedAnything) {
     guard.Kill();
     PrintReports(guard);
   });
-  EXPECT_TRUE(output_->WaitForEnd());
-  EXPECT_THAT(output_->text(),
-              HasSubstr(ReportLine(GuardReportKind::kGuardLost, EndCause::kItself, -1)));
+  ExpectLast(GuardReportKind::kGuardLost, EndCause::kItself, -1);
 }
 
 // --- a terminal ----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
 #include <sys/wait.h>
@@ -110,6 +111,15 @@ class LockGuardTest : public testing::Test {
     body(*guard);
     std::cout << "owner ends\n" << std::flush;
     _exit(0);
+  }
+  // Waits until nothing is left. The last report is this one; of a command that was started, how it
+  // ended.
+  void ExpectLast(GuardReportKind kind, EndCause cause, int32_t number) {
+    EXPECT_TRUE(output_->WaitForEnd());
+    EXPECT_THAT(output_->text(), testing::HasSubstr(ReportLine(kind, cause, number)));
+  }
+  void ExpectEnd(EndCause cause, int32_t status) {
+    ExpectLast(GuardReportKind::kEnded, cause, status);
   }
   pid_t GuardPid() {
     EXPECT_TRUE(output_->WaitFor("guard "));

@@ -48,6 +48,10 @@ class RunningWhorl {
   FamilyOutput& output() { return *output_; }
   void Signal(int signal) const { kill(pid_, signal); }
   void Press(char key) const { EXPECT_EQ(write(terminal_, &key, 1), 1); }
+  int EndBy(int signal) {
+    Signal(signal);
+    return WaitForEnd();
+  }
   // Its exit code, or 128 and the signal, when nothing of its family is left.
   int WaitForEnd() {
     if (terminal_ < 0) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <future>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
@@ -37,7 +38,26 @@ void ExpectComplaint(const Ended& ended, int code, const std::string& sentence) 
   EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
 }
 
+// `whorl lock run job` with these options, which leads.
+struct Leader : RunningWhorl {
+  explicit Leader(std::vector<std::string> options = {})
+      : RunningWhorl(Joined({"lock", "run", "job"}, std::move(options)), false) {
+    EXPECT_TRUE(output().WaitFor("leads with token")) << output().text();
+  }
+  static std::vector<std::string> Joined(std::vector<std::string> words,
+                                         std::vector<std::string> more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+};
+
 // --- get, list, release --------------------------------------------------------------------------
+
+void SpannerSaysNo(LockDatabase& database) {
+  database.server()->SetFaults([](const server::CallInfo&) {
+    return server::FailBefore{Error(Code::kPermissionDenied, "the test says no")};
+  });
+}
 
 TEST_F(LockCliTest, SaysWhoHoldsALock) {
   Init("job");
@@ -106,12 +126,10 @@ TEST_F(LockCliTest, AListOfMoreThanAPageIsWhole) {
 
 TEST_F(LockCliTest, DeletesRowsOfLocksThatNobodyHolds) {
   Init("job");
-  RunningWhorl run({"lock", "run", "job"}, false);
-  ASSERT_TRUE(run.output().WaitFor("leads with token"));
+  Leader run;
   ExpectComplaint(Whorl("lock delete job"), 1, "the lock job is held");
   EXPECT_EQ(Whorl("lock delete --older-than 1ns").out, "0 locks deleted\n");
-  run.Signal(SIGTERM);
-  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_EQ(run.EndBy(SIGTERM), 0);
   EXPECT_EQ(Whorl("lock delete --older-than 1h").out, "0 locks deleted\n");
   EXPECT_THAT(Whorl("lock delete --older-than 1ns --dry-run").out,
               MatchesRegex("would delete \"job\", last used 20.*Z\n1 lock would be deleted\n"));
@@ -178,9 +196,8 @@ TEST_F(LockCliTest, InitCanMakeTheDatabase) {
   const std::string other = "projects/test-project/instances/test-instance/databases/other";
   ExpectComplaint(Whorl("lock init --database " + other), 3,
                   "NOT_FOUND: .*[Dd]atabase.*lock init --create-database");
-  const Ended made = Whorl("lock init --create-database job --database " + other);
-  EXPECT_EQ(made.code, 0) << made.err;
-  EXPECT_THAT(made.out, StartsWith("made database " + other + "\nmade table fenced_locks"));
+  EXPECT_THAT(Whorl("lock init --create-database job --database " + other),
+              Ends(0, StartsWith("made database " + other + "\nmade table fenced_locks")));
   EXPECT_EQ(Whorl("lock init --create-database --database " + other).code, 0);
   EXPECT_EQ(Whorl("lock exec job --database " + other + " -- true").code, 0);
 }
@@ -189,19 +206,16 @@ TEST_F(LockCliTest, InitCanMakeTheDatabase) {
 
 TEST_F(LockCliTest, RunLogsHowALockPasses) {
   Init("job");
-  RunningWhorl first({"lock", "run", "job", "--id", "one"}, false);
-  ASSERT_TRUE(first.output().WaitFor("leads with token")) << first.output().text();
+  Leader first({"--id", "one"});
   RunningWhorl second({"lock", "run", "job", "--id", "two", "--json"}, false);
   ASSERT_TRUE(second.output().WaitFor("\"started\""));
-  first.Signal(SIGTERM);
-  EXPECT_EQ(first.WaitForEnd(), 0);
+  EXPECT_EQ(first.EndBy(SIGTERM), 0);
   EXPECT_THAT(first.output().text(),
               ContainsRegex("Z job: takes part as one, by fenced_lease with a lease of 10s\n"));
   EXPECT_THAT(first.output().text(), ContainsRegex("Z job: leads no longer\n"));
   EXPECT_THAT(first.output().text(), ContainsRegex("Z stopped\n$"));
   ASSERT_TRUE(second.output().WaitFor("\"leads\"")) << second.output().text();
-  second.Signal(SIGINT);
-  EXPECT_EQ(second.WaitForEnd(), 0);
+  EXPECT_EQ(second.EndBy(SIGINT), 0);
   std::istringstream lines(second.output().text());
   std::map<std::string, int> events;
   int number = 0;
@@ -226,8 +240,7 @@ TEST_F(LockCliTest, RunLogsRenewalsInJsonOnly) {
   Init("job");
   RunningWhorl json_run({"lock", "run", "job", "--lease", "1s", "--json"}, false);
   ASSERT_TRUE(json_run.output().WaitFor("\"renewed\"", 2)) << json_run.output().text();
-  json_run.Signal(SIGTERM);
-  EXPECT_EQ(json_run.WaitForEnd(), 0);
+  EXPECT_EQ(json_run.EndBy(SIGTERM), 0);
   std::istringstream lines(json_run.output().text());
   for (std::string line; std::getline(lines, line);) {
     const json event = json::parse(line);
@@ -237,19 +250,17 @@ TEST_F(LockCliTest, RunLogsRenewalsInJsonOnly) {
     EXPECT_GT(left, 0);
     EXPECT_LE(left, 1);
   }
-  RunningWhorl text_run({"lock", "run", "job", "--lease", "1s"}, false);
-  ASSERT_TRUE(text_run.output().WaitFor("leads with token"));
-  std::promise<void> renewed;
-  std::atomic<int> commits = 0;
+  Leader text_run({"--lease", "1s"});
+  // They outlive calls that the server answers while this test ends.
+  const auto commits = std::make_shared<std::atomic<int>>(0);
+  const auto renewed = std::make_shared<std::promise<void>>();
   database_->server()->SetObserver(
-      [&](const server::CallInfo& call, server::CallPhase stage, const Status&) {
+      [commits, renewed](const server::CallInfo& call, server::CallPhase stage, const Status&) {
         const bool is_done = call.method == "Commit" && stage == server::CallPhase::kAnswered;
-        if (is_done && ++commits == 2) renewed.set_value();
+        if (is_done && ++*commits == 2) renewed->set_value();
       });
-  renewed.get_future().wait();
-  database_->server()->SetObserver({});
-  text_run.Signal(SIGTERM);
-  EXPECT_EQ(text_run.WaitForEnd(), 0);
+  renewed->get_future().wait();
+  EXPECT_EQ(text_run.EndBy(SIGTERM), 0);
   EXPECT_THAT(text_run.output().text(), Not(HasSubstr("job: renewed")));
 }
 
@@ -259,8 +270,7 @@ TEST_F(LockCliTest, RunTakesPartInSeveralLocksAndAppendsToAFile) {
   Write("log", "before\n");
   RunningWhorl run({"lock", "run", "a", "b", "--out", (folder_ / "log").string()}, false);
   ASSERT_TRUE(RunsUntil([&] { return Whorl("lock get a").code + Whorl("lock get b").code == 0; }));
-  run.Signal(SIGTERM);
-  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_EQ(run.EndBy(SIGTERM), 0);
   EXPECT_THAT(run.output().text(), IsEmpty());
   EXPECT_THAT(ReadText(folder_ / "log"), AllOf(StartsWith("before\n"), HasSubstr("Z a: leads"),
                                                HasSubstr("Z b: leads"), HasSubstr("Z stopped\n")));
@@ -278,8 +288,7 @@ TEST_F(LockCliTest, ALogThatCannotBeWrittenEndsRunAndGivesTheLockBack) {
 TEST_F(LockCliTest, RunServesMetrics) {
   Init("job");
   const std::string address = "127.0.0.1:" + std::to_string(FreePort());
-  RunningWhorl run({"lock", "run", "job", "--lease", "1s", "--metrics", address}, false);
-  ASSERT_TRUE(run.output().WaitFor("leads with token")) << run.output().text();
+  Leader run({"--lease", "1s", "--metrics", address});
   ExpectComplaint(Whorl("lock run other --metrics " + address), 3, "the port is taken");
   EXPECT_EQ(Whorl("lock exec other --metrics " + address + " -- true").code, 125);
   std::string text;
@@ -298,31 +307,25 @@ TEST_F(LockCliTest, RunServesMetrics) {
   EXPECT_THAT(text, HasSubstr("\nwhorl_lock_heartbeats_failed_total" + labels + "0\n"));
   EXPECT_THAT(text, Not(HasSubstr("lock=\"job\"")));
   EXPECT_THAT(text, HasSubstr("# TYPE whorl_lock_transaction_duration_seconds histogram\n"));
-  run.Signal(SIGTERM);
-  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_EQ(run.EndBy(SIGTERM), 0);
 }
 
 TEST_F(LockCliTest, RunSaysWhenSpannerDoesNotAnswerAndWhenItDoesAgain) {
   Init("job");
-  RunningWhorl run({"lock", "run", "job", "--lease", "1s"}, false);
-  ASSERT_TRUE(run.output().WaitFor("leads with token"));
-  database_->server()->SetFaults([](const server::CallInfo&) {
-    return server::FailBefore{Error(Code::kPermissionDenied, "the test says no")};
-  });
+  Leader run({"--lease", "1s"});
+  SpannerSaysNo(*database_);
   EXPECT_TRUE(run.output().WaitFor("beat: PERMISSION_DENIED: the test says no"));
   EXPECT_TRUE(run.output().WaitFor("leads no longer"));
   database_->server()->SetFaults({});
   EXPECT_TRUE(run.output().WaitFor("Spanner answers again"));
   EXPECT_TRUE(run.output().WaitFor("leads with token", 2));
-  run.Signal(SIGTERM);
-  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_EQ(run.EndBy(SIGTERM), 0);
 }
 
 // Reads are answered while every write is denied.
 TEST_F(LockCliTest, RunDoesNotTakeAReadForTheEndOfTheTrouble) {
   Init("job");
-  RunningWhorl run({"lock", "run", "job", "--lease", "1s"}, false);
-  ASSERT_TRUE(run.output().WaitFor("leads with token"));
+  Leader run({"--lease", "1s"});
   std::atomic<int> reads = 0;
   database_->server()->SetFaults([&reads](const server::CallInfo& call) -> server::FaultAction {
     if (call.method == "ExecuteStreamingSql") ++reads;
@@ -336,15 +339,13 @@ TEST_F(LockCliTest, RunDoesNotTakeAReadForTheEndOfTheTrouble) {
   EXPECT_THAT(run.output().text(), Not(HasSubstr("answers again")));
   database_->server()->SetFaults({});
   EXPECT_TRUE(run.output().WaitFor("Spanner answers again"));
-  run.Signal(SIGTERM);
-  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_EQ(run.EndBy(SIGTERM), 0);
 }
 
 // `timeout` signals its child and then the group that both are in.
 TEST_F(LockCliTest, ASignalThatIsRepeatedAtOnceIsOneSignal) {
   Init("job");
-  RunningWhorl run({"lock", "run", "job"}, false);
-  ASSERT_TRUE(run.output().WaitFor("leads with token"));
+  Leader run;
   const auto gate = std::make_shared<server::Gate>();
   database_->server()->SetFaults([gate](const server::CallInfo& call) -> server::FaultAction {
     if (call.method == "Commit") return server::HoldRequest{gate};
@@ -361,8 +362,7 @@ TEST_F(LockCliTest, ASignalThatIsRepeatedAtOnceIsOneSignal) {
 
 TEST_F(LockCliTest, RunSaysWhatItCouldNotGiveBackInTime) {
   Init("job");
-  RunningWhorl run({"lock", "run", "job", "--release-timeout", "50ms"}, false);
-  ASSERT_TRUE(run.output().WaitFor("leads with token"));
+  Leader run({"--release-timeout", "50ms"});
   const auto gate = std::make_shared<server::Gate>();
   database_->server()->SetFaults(
       [gate](const server::CallInfo&) { return server::HoldRequest{gate}; });
@@ -375,8 +375,7 @@ TEST_F(LockCliTest, RunSaysWhatItCouldNotGiveBackInTime) {
 TEST_F(LockCliTest, RunSaysThatALeaseIsRaised) {
   RunningWhorl run({"lock", "run", "job", "--lease", "10ms"}, false);
   EXPECT_TRUE(run.output().WaitFor("with a lease of 1s, its least, instead of 10ms"));
-  run.Signal(SIGTERM);
-  EXPECT_EQ(run.WaitForEnd(), 0);
+  EXPECT_EQ(run.EndBy(SIGTERM), 0);
   EXPECT_THAT(Whorl("lock exec job --lease 10ms -- true").err,
               HasSubstr("a lease of 10ms is below fenced_lease's least: 1s is used"));
 }
@@ -390,9 +389,8 @@ TEST_F(LockCliTest, ATableOfAnotherProtocolIsRefused) {
 }
 
 TEST_F(LockCliTest, ALockThatDoesNotExistIsNotFree) {
-  const Ended text = Whorl("lock get nothing");
-  EXPECT_EQ(text.code, 1);
-  EXPECT_THAT(text.out, StartsWith("there is no lock \"nothing\" in fenced_locks"));
+  EXPECT_THAT(Whorl("lock get nothing"),
+              Ends(1, StartsWith("there is no lock \"nothing\" in fenced_locks")));
   EXPECT_EQ(json::parse(Whorl("lock get nothing --json").out)["exists"], false);
   Init("job");
   EXPECT_EQ(json::parse(Whorl("lock get job --json").out)["exists"], true);
@@ -450,26 +448,33 @@ TEST_F(LockCliTest, EveryCommandEndsInTimeAndSaysWhatItWaitsFor) {
 
 // --- migration -----------------------------------------------------------------------------------
 
-class LockMigrateTest : public CliTest {};
+// On the official emulator.
+class LockCliEmulatorTest : public CliTest {
+ protected:
+  void SetUp() override {
+    if (emulator_ == nullptr) GTEST_SKIP() << kNoEmulator;
+    setenv("SPANNER_EMULATOR_HOST", emulator_->address().c_str(), 1);
+    setenv("WHORL_DATABASE", kLockDatabase, 1);
+  }
+  ~LockCliEmulatorTest() override {
+    unsetenv("SPANNER_EMULATOR_HOST");
+    unsetenv("WHORL_DATABASE");
+  }
 
-TEST_F(LockMigrateTest, TurnsSpindlesTableIntoFencedLeasesUnlessASpindleBeats) {
-  const std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
-  if (emulator == nullptr) GTEST_SKIP() << kNoEmulator;
-  setenv("SPANNER_EMULATOR_HOST", emulator->address().c_str(), 1);
-  setenv("WHORL_DATABASE", kLockDatabase, 1);
+  const std::unique_ptr<EmulatorProcess> emulator_ = EmulatorProcess::Start();
+};
+
+TEST_F(LockCliEmulatorTest, TurnsSpindlesTableIntoFencedLeasesUnlessASpindleBeats) {
   ASSERT_EQ(Whorl("lock init --create-database --protocol spindle_v2").code, 0);
   {
-    RunningWhorl old({"lock", "run", "job", "--protocol", "spindle_v2", "--lease", "2s"}, false);
-    ASSERT_TRUE(old.output().WaitFor("leads with token"));
+    Leader old({"--protocol", "spindle_v2", "--lease", "2s"});
     ExpectComplaint(Shell("\"$W\" lock migrate --lease 2s >/dev/null"), 1,
                     "lock \"job\" was renewed or taken.*stop all processes of spindle");
     EXPECT_EQ(Whorl("lock get job --protocol spindle_v2").code, 0);
-    old.Signal(SIGTERM);
-    EXPECT_EQ(old.WaitForEnd(), 0);
+    EXPECT_EQ(old.EndBy(SIGTERM), 0);
   }
-  const Ended migrated = Whorl("lock migrate --lease 2s");
-  EXPECT_EQ(migrated.code, 0) << migrated.err;
-  EXPECT_THAT(migrated.out, HasSubstr("the table locktable is as fenced_lease needs it"));
+  EXPECT_THAT(Whorl("lock migrate --lease 2s"),
+              Ends(0, HasSubstr("the table locktable is as fenced_lease needs it")));
   EXPECT_THAT(Whorl("lock migrate --lease 2s").out, HasSubstr("needs it already"));
   EXPECT_EQ(Whorl("lock exec job --table locktable --lease 2s -- true").code, 0);
   ExpectComplaint(Whorl("lock exec job --protocol spindle_v2 -- true"), 125,
@@ -477,19 +482,11 @@ TEST_F(LockMigrateTest, TurnsSpindlesTableIntoFencedLeasesUnlessASpindleBeats) {
   ExpectComplaint(Whorl("lock migrate --table nothing"), 3, "there is no table nothing");
   EXPECT_EQ(Whorl("lock init --protocol semaphore").code, 0);
   ExpectComplaint(Whorl("lock migrate --table LeaderElection"), 3, "is not spindle_v2's");
-  unsetenv("SPANNER_EMULATOR_HOST");
-  unsetenv("WHORL_DATABASE");
 }
 
 // --- the official emulator -----------------------------------------------------------------------
 
-class LockCliEmulatorTest : public CliTest {};
-
 TEST_F(LockCliEmulatorTest, FromNothingToACommandUnderALock) {
-  const std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
-  if (emulator == nullptr) GTEST_SKIP() << kNoEmulator;
-  setenv("SPANNER_EMULATOR_HOST", emulator->address().c_str(), 1);
-  setenv("WHORL_DATABASE", kLockDatabase, 1);
   for (const ProtocolInfo& info : Protocols()) {
     SCOPED_TRACE(info.name);
     const std::string which =
@@ -497,20 +494,14 @@ TEST_F(LockCliEmulatorTest, FromNothingToACommandUnderALock) {
     EXPECT_EQ(Whorl("lock init --create-database job" + which).code, 0);
     const Ended again = Whorl("lock init job" + which);
     EXPECT_THAT(again.out, HasSubstr("is there already")) << again.err;
-    const Ended ended = Whorl("lock exec job" + which + "-- \"$W\" lock get job" + which);
-    EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
+    EXPECT_THAT(Whorl("lock exec job" + which + "-- \"$W\" lock get job" + which), Ends(0));
     // If a release deletes the row, there is no such lock any more.
     const bool row_is_gone = info.force_release.starts_with("DELETE");
     EXPECT_EQ(Whorl("lock release --force job" + which).code, row_is_gone ? 1 : 0);
   }
-  unsetenv("SPANNER_EMULATOR_HOST");
-  unsetenv("WHORL_DATABASE");
 }
 
 TEST_F(LockCliEmulatorTest, ADatabaseOfTheOtherDialectIsToldAsWhatItIs) {
-  const std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start();
-  if (emulator == nullptr) GTEST_SKIP() << kNoEmulator;
-  setenv("SPANNER_EMULATOR_HOST", emulator->address().c_str(), 1);
   const std::string instance = "projects/test-project/instances/test-instance";
   const std::string database = instance + "/databases/pg";
   setenv("WHORL_DATABASE", database.c_str(), 1);
@@ -523,12 +514,10 @@ TEST_F(LockCliEmulatorTest, ADatabaseOfTheOtherDialectIsToldAsWhatItIs) {
   request.set_database_dialect(v1::POSTGRESQL);
   grpc::ClientContext context;
   google::longrunning::Operation operation;
-  const auto stub = v1::DatabaseAdmin::NewStub(emulator->channel());
+  const auto stub = v1::DatabaseAdmin::NewStub(emulator_->channel());
   ASSERT_TRUE(stub->CreateDatabase(&context, request, &operation).ok());
   ExpectComplaint(Whorl("lock init"), 3, "seems to be of the PostgreSQL dialect.*GoogleSQL");
   ExpectComplaint(Whorl("lock get job"), 3, "seems to be of the PostgreSQL dialect");
-  unsetenv("SPANNER_EMULATOR_HOST");
-  unsetenv("WHORL_DATABASE");
 }
 
 // --- trouble -------------------------------------------------------------------------------------
@@ -536,15 +525,12 @@ TEST_F(LockCliEmulatorTest, ADatabaseOfTheOtherDialectIsToldAsWhatItIs) {
 TEST_F(LockCliTest, WithoutAServer) {
   const std::string nowhere =
       "SPANNER_EMULATOR_HOST=127.0.0.1:" + std::to_string(FreePort()) + " \"$W\" lock ";
-  const Ended ended = Shell(nowhere + "exec job --wait 500ms --lease 1s -- true");
-  EXPECT_EQ(ended.code, 125);
-  EXPECT_THAT(ended.err, HasSubstr("is the emulator running?"));
+  EXPECT_THAT(Shell(nowhere + "exec job --wait 500ms --lease 1s -- true"),
+              Complains(125, HasSubstr("is the emulator running?")));
 }
 
 TEST_F(LockCliTest, WithoutPermission) {
-  database_->server()->SetFaults([](const server::CallInfo&) {
-    return server::FailBefore{Error(Code::kPermissionDenied, "the test says no")};
-  });
+  SpannerSaysNo(*database_);
   const std::string sentence = "PERMISSION_DENIED: the test says no .*roles/spanner.databaseUser";
   ExpectComplaint(Whorl("lock exec job -- true"), 125, sentence);
   ExpectComplaint(Whorl("lock get job"), 3, sentence);
@@ -553,11 +539,11 @@ TEST_F(LockCliTest, WithoutPermission) {
 }
 
 TEST_F(LockCliTest, WithoutCredentials) {
-  const Ended ended = Shell(
-      "unset SPANNER_EMULATOR_HOST; HOME=/nowhere GOOGLE_APPLICATION_CREDENTIALS=/nowhere/key "
-      "\"$W\" lock exec job --wait 20s -- true");
-  EXPECT_EQ(ended.code, 125);
-  EXPECT_THAT(ended.err, HasSubstr("gcloud auth application-default login"));
+  EXPECT_THAT(
+      Shell(
+          "unset SPANNER_EMULATOR_HOST; HOME=/nowhere GOOGLE_APPLICATION_CREDENTIALS=/nowhere/key "
+          "\"$W\" lock exec job --wait 20s -- true"),
+      Complains(125, HasSubstr("gcloud auth application-default login")));
 }
 
 TEST_F(LockCliTest, WithoutTheDatabase) {
@@ -612,10 +598,9 @@ TEST_F(LockCliTest, UsageOfExecLeavesLowerCodesToItsCommand) {
 TEST_F(LockCliTest, HelpNamesTheCommandAsItIsTyped) {
   for (const char* sub :
        {"", "exec ", "run ", "init ", "get ", "list ", "release ", "delete ", "migrate "}) {
-    const Ended help = Whorl("lock " + std::string(sub) + "--help");
-    EXPECT_EQ(help.code, 0);
-    EXPECT_THAT(help.out, HasSubstr("Usage: whorl lock " + std::string(sub)));
-    EXPECT_THAT(help.out, Not(HasSubstr("whorl-grpc")));
+    EXPECT_THAT(Whorl("lock " + std::string(sub) + "--help"),
+                Ends(0, testing::AllOf(HasSubstr("Usage: whorl lock " + std::string(sub)),
+                                       Not(HasSubstr("whorl-grpc")))));
   }
   EXPECT_THAT(Whorl("--help").out, HasSubstr("  lock  "));
   EXPECT_THAT(Whorl("lock --version").out, StartsWith("whorl "));

@@ -19,9 +19,7 @@ TEST_F(ControlTest, FaultsComeAndGoWhileProgramsRun) {
   const Json ids = Post(
       "/faults", R"({"faults": [{"do": "error", "code": "PERMISSION_DENIED", "times": 0}]})", 201);
   EXPECT_EQ(ids.dump(), R"({"ids":[1]})");
-  const Ended refused = Lock("list");
-  EXPECT_EQ(refused.code, 3);
-  EXPECT_THAT(refused.err, HasSubstr("PERMISSION_DENIED"));
+  EXPECT_THAT(Lock("list"), Complains(3, HasSubstr("PERMISSION_DENIED")));
   const Json listed = Get("/faults");
   EXPECT_EQ(listed["faults"][0]["rule"], "body:1 (/faults/0)");
   EXPECT_GE(listed["faults"][0]["struck"], 1);
@@ -131,9 +129,7 @@ TEST_F(ControlTest, BadRequestsChangeNothingAndSayWhy) {
 
 TEST_F(ControlTest, AnAddressBeyondThisMachineWantsASecret) {
   unsetenv("WHORL_CONTROL_TOKEN");
-  const Ended open = Whorl("serve --control 0.0.0.0:0");
-  EXPECT_EQ(open.code, 2);
-  EXPECT_THAT(open.err, HasSubstr("WHORL_CONTROL_TOKEN"));
+  EXPECT_THAT(Whorl("serve --control 0.0.0.0:0"), Complains(2, HasSubstr("WHORL_CONTROL_TOKEN")));
   EXPECT_EQ(Whorl("serve --control 99999999").code, 2);
   EXPECT_EQ(Whorl("serve --control here").code, 2);
   setenv("WHORL_CONTROL_TOKEN", "secret", 1);
@@ -145,9 +141,8 @@ TEST_F(ControlTest, AnAddressBeyondThisMachineWantsASecret) {
 }
 
 TEST_F(ControlTest, ACommandFindsIt) {
-  const Ended ended = Shell("\"$W\" serve --control 0 -- sh -c 'echo at $WHORL_CONTROL'");
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("at http://127.0.0.1:"));
+  EXPECT_THAT(Shell("\"$W\" serve --control 0 -- sh -c 'echo at $WHORL_CONTROL'"),
+              Ends(0, HasSubstr("at http://127.0.0.1:")));
   EXPECT_THAT(Whorl("serve --control 192.0.2.1:80").err, HasSubstr("WHORL_CONTROL_TOKEN"));
 }
 

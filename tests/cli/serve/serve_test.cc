@@ -29,9 +29,8 @@ class ServeTest : public CliTest {
 };
 
 TEST_F(ServeTest, ACommandFindsTheServer) {
-  const Ended ended = Serve("", "sh -c '\"$W\" lock init job && \"$W\" lock exec job -- echo led'");
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("made table fenced_locks"), HasSubstr("\nled\n")));
+  EXPECT_THAT(Serve("", "sh -c '\"$W\" lock init job && \"$W\" lock exec job -- echo led'"),
+              Ends(0, AllOf(HasSubstr("made table fenced_locks"), HasSubstr("\nled\n"))));
 }
 
 TEST_F(ServeTest, DatabasesBeginWithTheDdlOfFiles) {
@@ -40,9 +39,8 @@ TEST_F(ServeTest, DatabasesBeginWithTheDdlOfFiles) {
         "-- two\nCREATE TABLE b (k INT64) PRIMARY KEY (k);\nCREATE TABLE c (k INT64) PRIMARY KEY "
         "(k)");
   Write("again.sql", "CREATE TABLE c (k INT64) PRIMARY KEY (k);");
-  const Ended ended = Serve("--ddl a.sql --ddl b.sql", "\"$W\" lock init --ddl again.sql");
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("done already: \"CREATE TABLE c \""));
+  EXPECT_THAT(Serve("--ddl a.sql --ddl b.sql", "\"$W\" lock init --ddl again.sql"),
+              Ends(0, HasSubstr("done already: \"CREATE TABLE c \"")));
 }
 
 TEST_F(ServeTest, PassesOnHowTheCommandEnded) {
@@ -72,9 +70,7 @@ TEST_F(ServeTest, WithoutACommandItSaysWhereItIsUntilASignal) {
   const std::string address = text.substr(0, text.find('\n'));
   EXPECT_EQ(Shell(address + " \"$W\" lock init job").code, 0);
   const std::string port = address.substr(address.rfind(':') + 1);
-  const Ended taken = Whorl("serve --port " + port);
-  EXPECT_EQ(taken.code, 3);
-  EXPECT_THAT(taken.err, StartsWith("whorl: "));
+  EXPECT_THAT(Whorl("serve --port " + port), Complains(3, StartsWith("whorl: ")));
   serve.Signal(SIGINT);
   EXPECT_EQ(serve.WaitForEnd(), 0);
 }
@@ -98,12 +94,11 @@ TEST_F(ServeTest, FaultsStrikeTheCallsOfACommand) {
   Write("faults.json", R"({"faults": [
     {"protocol": "fenced_lease", "step": "take", "do": "abort"},
     {"method": "BatchWrite", "do": "abort"}]})");
-  const Ended ended = Serve("--faults faults.json --history calls.jsonl",
-                            "sh -c '\"$W\" lock init job && \"$W\" lock exec job -- echo led'");
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("led\n"));
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("faults.json:2 (/faults/0) struck 1 of"),
-                               HasSubstr("(/faults/1) matched no call")));
+  EXPECT_THAT(Serve("--faults faults.json --history calls.jsonl",
+                    "sh -c '\"$W\" lock init job && \"$W\" lock exec job -- echo led'"),
+              Ends(0, HasSubstr("led\n"),
+                   AllOf(HasSubstr("faults.json:2 (/faults/0) struck 1 of"),
+                         HasSubstr("(/faults/1) matched no call"))));
   const std::string history = ReadText(folder_ / "calls.jsonl");
   EXPECT_THAT(history, AllOf(HasSubstr("\"fault\":\"faults.json:2 (/faults/0)\""),
                              HasSubstr("\"code\":\"ABORTED\""), HasSubstr("commit_timestamp")));
@@ -112,18 +107,17 @@ TEST_F(ServeTest, FaultsStrikeTheCallsOfACommand) {
 TEST_F(ServeTest, EachClientHasAPortOfItsOwn) {
   Write("faults.json",
         R"({"faults": [{"client": 2, "do": "error", "code": "PERMISSION_DENIED", "times": 0}]})");
-  const Ended ended = Serve(
-      "--faults faults.json --clients 2",
-      "sh -c '\"$W\" lock init job && SPANNER_EMULATOR_HOST=$WHORL_CLIENT_2 \"$W\" lock list'");
-  EXPECT_EQ(ended.code, 3) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("PERMISSION_DENIED"));
+  EXPECT_THAT(
+      Serve(
+          "--faults faults.json --clients 2",
+          "sh -c '\"$W\" lock init job && SPANNER_EMULATOR_HOST=$WHORL_CLIENT_2 \"$W\" lock list'"),
+      Complains(3, HasSubstr("PERMISSION_DENIED")));
 }
 
 TEST_F(ServeTest, RulesThatCannotBeMeantAreToldBeforeAnythingIsServed) {
   Write("faults.json", "{\"faults\": [\n{\"do\": \"abbort\"}]}");
-  const Ended ended = Whorl("serve --faults faults.json");
-  EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("faults.json:2:8: /faults/0/do"), HasSubstr("abort")));
+  EXPECT_THAT(Whorl("serve --faults faults.json"),
+              Complains(2, AllOf(HasSubstr("faults.json:2:8: /faults/0/do"), HasSubstr("abort"))));
   EXPECT_EQ(Whorl("serve --faults none.json").code, 2);
   EXPECT_EQ(Whorl("proxy").code, 2);
   EXPECT_EQ(Serve("--history /no/such/file", "true").code, 125);
@@ -135,11 +129,10 @@ TEST_F(ServeTest, AProxyStandsBeforeAnotherServer) {
   const std::string text = serve.output().text();
   const std::string address = text.substr(text.find('=') + 1, text.find('\n') - text.find('=') - 1);
   Write("faults.json", R"({"faults": [{"method": "Commit", "do": "abort"}]})");
-  const Ended ended = Shell("export W; \"$W\" proxy --to " + address +
-                            " --faults faults.json -- sh -c '\"$W\" lock init job && \"$W\" lock "
-                            "exec job -- echo led'");
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("struck 1 of"));
+  EXPECT_THAT(Shell("export W; \"$W\" proxy --to " + address +
+                    " --faults faults.json -- sh -c '\"$W\" lock init job && \"$W\" lock "
+                    "exec job -- echo led'"),
+              Complains(0, HasSubstr("struck 1 of")));
   serve.Signal(SIGINT);
   EXPECT_EQ(serve.WaitForEnd(), 0);
 }
@@ -161,9 +154,7 @@ TEST_F(ServeTest, AProxySpeaksTlsToItsServer) {
                  "-- echo led'");
   };
   Write("faults.json", R"({"faults":[{"method":"Commit","do":"abort"}]})");
-  const Ended trusted = proxy(" --ca ca.pem");
-  EXPECT_EQ(trusted.code, 0) << trusted.err;
-  EXPECT_THAT(trusted.out, HasSubstr("led"));
+  EXPECT_THAT(proxy(" --ca ca.pem"), Ends(0, HasSubstr("led")));
   EXPECT_EQ(Whorl("proxy --to localhost:1 --ca none.pem").code, 2);
   EXPECT_THAT(Whorl("proxy --to localhost:1 --credentials no.json -- true").err,
               HasSubstr("key file"));

@@ -18,11 +18,13 @@
 #include "real_client/spanner_client.h"
 #include "tests/spanner_model/server/testing.h"
 #include "tests/support/client_waits.h"
+#include "tests/support/transactions.h"
 
 namespace whorl::live::fault_proxy_test {
 namespace {
 
 using real_client::SpannerClient;
+using real_client::TransactionClient;
 using server::CallPhase;
 using server::InBackground;
 using server::InsertRow;
@@ -30,6 +32,9 @@ using server::SelectValue;
 using server::TestClient;
 using sim::Direction;
 using sim::LinkState;
+using test_transactions::Query;
+using test_transactions::ReadWrite;
+using test_transactions::RunIn;
 using testing::Contains;
 using testing::Pair;
 
@@ -158,17 +163,12 @@ class FaultProxyTest : public testing::Test {
               "OK");
     return client;
   }
-  static Transaction ReadWrite(std::vector<Statement> statements) {
-    Transaction transaction{.mode = Mode::kReadWrite};
-    for (Statement& statement : statements) {
-      transaction.statements.push_back({.statement = std::move(statement)});
-    }
-    return transaction;
-  }
-  static TransactionResult RunIn(SpannerClient& client, Transaction transaction) {
-    Answered<TransactionResult> answered;
-    client.Run(std::move(transaction), answered.Callback());
-    return answered.Wait();
+  // The client's Commit has reached the proxy, and its answer is not there.
+  TransactionClient::RunId BeginsToPut(SpannerClient& client,
+                                       Answered<TransactionResult>& answered) {
+    const auto run = client.Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
+    interceptor_.AwaitRequest("Commit");
+    return run;
   }
 
   server::Transcript transcript_;
@@ -184,7 +184,7 @@ TEST_F(FaultProxyTest, PassesQueriesAndTransactions) {
   // By the client that ships, with its sessions, streams and tokens.
   const auto client = Connect(address_);
   EXPECT_EQ(RunIn(*client, ReadWrite({InsertRow("a", 7)})).outcome, Outcome::kCommitted);
-  const TransactionResult read = RunIn(*client, {.statements = {{.statement = SelectValue("a")}}});
+  const TransactionResult read = RunIn(*client, Query(SelectValue("a")));
   ASSERT_EQ(FormatStatus(read.status), "OK");
   EXPECT_EQ(read.results[0].rows, std::vector<Row>({{int64_t{7}}}));
   EXPECT_GT(transcript_.Count("ExecuteStreamingSql", CallPhase::kAnswered), 0);
@@ -263,9 +263,7 @@ TEST_F(FaultProxyTest, ADroppedRequestNeverComesAndIsNeverAnswered) {
   interceptor_.OnRequests(Of("Commit", Drop()));
   const auto client = Connect(address_);
   Answered<TransactionResult> answered;
-  const auto run = client->Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
-  interceptor_.AwaitRequest("Commit");
-  client->Cancel(run);
+  client->Cancel(BeginsToPut(*client, answered));
   EXPECT_EQ(answered.Wait().outcome, Outcome::kUnknown);
   EXPECT_EQ(transcript_.Count("Commit", CallPhase::kArrived), 0);
   EXPECT_FALSE(IsThere("a"));
@@ -341,8 +339,7 @@ TEST_F(FaultProxyTest, WhatANodeAskedForIsDoneWhenItHasGone) {
   });
   auto client = Connect(address_);
   Answered<TransactionResult> answered;
-  client->Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
-  interceptor_.AwaitRequest("Commit");
+  BeginsToPut(*client, answered);
   client.reset();
   EXPECT_EQ(answered.Wait().outcome, Outcome::kUnknown);
   open.Callback()(true);
@@ -360,8 +357,7 @@ TEST_F(FaultProxyTest, ACallWhoseNodeHasGoneCanBeDropped) {
   });
   auto client = Connect(address_);
   Answered<TransactionResult> answered;
-  client->Run(ReadWrite({InsertRow("a", 1)}), answered.Callback());
-  interceptor_.AwaitRequest("Commit");
+  BeginsToPut(*client, answered);
   client.reset();
   // The end of its connections came before this one's call.
   TestClient next(address_);

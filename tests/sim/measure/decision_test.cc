@@ -20,9 +20,9 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 TEST(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
-  const Scenario scenario = ScenarioOf(kPaused);
+  const Scenario scenario = ScenarioOf(kTwoBelieveByAPause);
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
-  const Decision decision = DecisionOf(scenario, result, kBelief);
+  const Decision decision = DecisionOf(scenario, result, kTwoBelieve);
   ASSERT_EQ(decision.moments.size(), 2U) << "the start, and the violation";
   EXPECT_EQ(decision.Certain(), 0U);
   EXPECT_TRUE(decision.jumps.empty());
@@ -34,7 +34,7 @@ TEST(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
 TEST(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
   const Scenario scenario = ScenarioOf(kRace);
   const RunResult result = Violating(scenario);
-  const Decision decision = DecisionOf(scenario, result, kBelief);
+  const Decision decision = DecisionOf(scenario, result, kTwoBelieve);
   ASSERT_GT(decision.moments.size(), 5U);
   EXPECT_LE(decision.moments.size(), 50U);
   EXPECT_LT(decision.moments.front().Share(), 0.9) << "at the start it is open";
@@ -53,7 +53,7 @@ TEST(DecisionTest, IsTheSameOnEachRunAndWithAnyNumberOfThreads) {
   const Scenario scenario = ScenarioOf(kRace);
   const RunResult result = Violating(scenario);
   const auto json = [&](int threads) {
-    return DecisionJson(DecisionOf(scenario, result, kBelief,
+    return DecisionJson(DecisionOf(scenario, result, kTwoBelieve,
                                    {.moments = 20, .continuations = 40, .threads = threads}));
   };
   EXPECT_EQ(json(1), json(1));
@@ -61,18 +61,18 @@ TEST(DecisionTest, IsTheSameOnEachRunAndWithAnyNumberOfThreads) {
 }
 
 TEST(DecisionTest, ClaimsNothingOfARunThatDrawsNothing) {
-  Scenario scenario = ScenarioOf(kPaused);
+  Scenario scenario = ScenarioOf(kTwoBelieveByAPause);
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
   scenario.schedule.emplace_back();
-  const Decision decision = DecisionOf(scenario, result, kBelief);
+  const Decision decision = DecisionOf(scenario, result, kTwoBelieve);
   EXPECT_TRUE(decision.moments.empty());
   EXPECT_THAT(decision.Text(), HasSubstr("not measured, for the scenario's schedule decides"));
 }
 
 TEST(DecisionTest, ARunThatIsTooLongIsRefusedInWords) {
-  const Scenario scenario = ScenarioOf(kPaused);
+  const Scenario scenario = ScenarioOf(kTwoBelieveByAPause);
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
-  const Decision decision = DecisionOf(scenario, result, kBelief, {.events = 1'000});
+  const Decision decision = DecisionOf(scenario, result, kTwoBelieve, {.events = 1'000});
   EXPECT_TRUE(decision.moments.empty());
   EXPECT_THAT(decision.Text(), HasSubstr("too long"));
 }
@@ -80,7 +80,8 @@ TEST(DecisionTest, ARunThatIsTooLongIsRefusedInWords) {
 TEST(DecisionTest, FewerEventsMeanFewerContinuations) {
   const Scenario scenario = ScenarioOf(kRace);
   const RunResult result = Violating(scenario);
-  const Decision decision = DecisionOf(scenario, result, kBelief, {.events = result.events * 250});
+  const Decision decision =
+      DecisionOf(scenario, result, kTwoBelieve, {.events = result.events * 250});
   ASSERT_GT(decision.moments.size(), 2U);
   for (size_t i = 1; i + 1 < decision.moments.size(); ++i) {
     EXPECT_LT(decision.moments[i].continuations, 200);

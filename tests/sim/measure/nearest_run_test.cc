@@ -20,20 +20,20 @@ using testing::HasSubstr;
 TEST(NearestRunTest, LeavesTheFailingRunWhereItSaysAndPasses) {
   const Scenario scenario = ScenarioOf(kRace);
   const RunResult failing = Violating(scenario);
-  const NearestSearch search = FindNearestRun(scenario, failing, kBelief);
+  const NearestSearch search = FindNearestRun(scenario, failing, kTwoBelieve);
   ASSERT_TRUE(search.found.has_value()) << search.none;
   const NearestRun& found = *search.found;
   Witness one;
   RunScenario(scenario, failing.seed, &one);
   Witness other;
   const RunResult passing = RunScenario(scenario, found.branch, &other);
-  EXPECT_EQ(passing.checks[kBelief].verdict, Verdict::kHolds);
+  EXPECT_EQ(passing.checks[kTwoBelieve].verdict, Verdict::kHolds);
   ASSERT_GT(one.observations.size(), found.common);
   ASSERT_GT(other.observations.size(), found.common);
   for (size_t i = 0; i < found.common; ++i)
     ASSERT_EQ(one.observations[i], other.observations[i]) << i;
   EXPECT_NE(one.observations[found.common], other.observations[found.common]);
-  EXPECT_LE(one.observations[found.common - 1].at, failing.checks[kBelief].first->at);
+  EXPECT_LE(one.observations[found.common - 1].at, failing.checks[kTwoBelieve].first->at);
   EXPECT_GT(one.observations[found.common].at, found.branch.after)
       << "chance was drawn anew before";
 }
@@ -42,7 +42,7 @@ TEST(NearestRunTest, LeavesTheFailingRunWhereItSaysAndPasses) {
 TEST(NearestRunTest, FromTheInstantThatItNamesNoneOfAsManyPasses) {
   const Scenario scenario = ScenarioOf(kRace);
   const RunResult failing = Violating(scenario);
-  const NearestSearch search = FindNearestRun(scenario, failing, kBelief);
+  const NearestSearch search = FindNearestRun(scenario, failing, kTwoBelieve);
   ASSERT_TRUE(search.found.has_value() && search.found->certain.has_value());
   EXPECT_GE(search.found->passed, 1);
   EXPECT_LT(search.found->branch.after, *search.found->certain);
@@ -50,15 +50,16 @@ TEST(NearestRunTest, FromTheInstantThatItNamesNoneOfAsManyPasses) {
     const Branch branch = {.seed = failing.seed,
                            .after = *search.found->certain,
                            .chance = ChanceOfContinuation(failing.seed, i)};
-    ASSERT_EQ(RunScenario(scenario, branch, nullptr).checks[kBelief].verdict, Verdict::kViolated);
+    ASSERT_EQ(RunScenario(scenario, branch, nullptr).checks[kTwoBelieve].verdict,
+              Verdict::kViolated);
   }
 }
 
 TEST(NearestRunTest, IsTheSameWithAnyNumberOfThreads) {
   const Scenario scenario = ScenarioOf(kRace);
   const RunResult failing = Violating(scenario);
-  const NearestSearch one = FindNearestRun(scenario, failing, kBelief, {.threads = 1});
-  const NearestSearch three = FindNearestRun(scenario, failing, kBelief, {.threads = 3});
+  const NearestSearch one = FindNearestRun(scenario, failing, kTwoBelieve, {.threads = 1});
+  const NearestSearch three = FindNearestRun(scenario, failing, kTwoBelieve, {.threads = 3});
   ASSERT_TRUE(one.found.has_value() && three.found.has_value());
   EXPECT_EQ(one.found->branch.after, three.found->branch.after);
   EXPECT_EQ(one.found->branch.chance, three.found->branch.chance);
@@ -66,10 +67,10 @@ TEST(NearestRunTest, IsTheSameWithAnyNumberOfThreads) {
 }
 
 TEST(NearestRunTest, SaysWhyThereIsNone) {
-  Scenario scenario = ScenarioOf(kPaused);
+  Scenario scenario = ScenarioOf(kTwoBelieveByAPause);
   const RunResult failing = RunScenario(scenario, scenario.seed, nullptr);
   const auto none = [&](const NearestOptions& options) {
-    const NearestSearch search = FindNearestRun(scenario, failing, kBelief, options);
+    const NearestSearch search = FindNearestRun(scenario, failing, kTwoBelieve, options);
     EXPECT_FALSE(search.found.has_value());
     return search.none;
   };

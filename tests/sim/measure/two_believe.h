@@ -10,7 +10,8 @@
 namespace whorl::sim {
 
 // A pause that outlives the lease: whatever chance draws, a wakes up and believes still.
-inline constexpr char kPaused[] = R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+inline constexpr char kTwoBelieveByAPause[] =
+    R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
   "lease": "5s", "nodes": ["a", {"name": "b", "start_at": "1s"}], "duration": "40s", "seed": 4,
   "faults": [{"at": "15s", "do": "pause", "node": "a", "for": "16s"}]})";
 
@@ -21,13 +22,13 @@ inline constexpr char kRace[] = R"({"version": 1, "about": "a test", "protocol":
   "faults": [{"when": {"node": "a", "step": "has_lock", "phase": "ended", "count": 10},
               "do": "pause", "node": "a", "for": "4s"}]})";
 
-inline constexpr auto kBelief = Invariant::kSingleLeaderBelief;
+inline constexpr auto kTwoBelieve = Invariant::kSingleLeaderBelief;
 
 // The run of the first seed in which two believe.
 inline RunResult Violating(const Scenario& scenario) {
   for (uint64_t seed = 1; seed < 2'000; ++seed) {
     RunResult result = RunScenario(scenario, seed, nullptr);
-    if (result.checks[kBelief].verdict == Verdict::kViolated) return result;
+    if (result.checks[kTwoBelieve].verdict == Verdict::kViolated) return result;
   }
   ADD_FAILURE() << "no seed violates it";
   return {};
