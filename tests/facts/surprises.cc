@@ -53,7 +53,8 @@ Section Surprises() {
       .Differs("an artefact; the server's clock is the machine's")
       .Probed({.model = "not: ahead of the wall clock", .from_emulator = "ahead of the wall clock"},
               [](Probe& p) {
-                // After thousands of calls the emulator's clock is ahead by more than an answer takes to arrive.
+                // After thousands of calls the emulator's clock is ahead by more than an answer
+                // takes to arrive.
                 p.Quietly(true);
                 for (int i = 0; i < 3000; ++i) (void)p.spanner().GetSession(p.a.session());
                 bool ahead = false;

@@ -1,12 +1,12 @@
-// One process of a protocol under a test's hands: verbs for what happens to it, and one line of text
-// for each thing that it does.
+// One process of a protocol under a test's hands: verbs for what happens to it, and one line of
+// text for each thing that it does.
 //
 //   EXPECT_THAT(a.Starts(), ElementsAre("set wake 1s", "run check"));
 //   a.Fails(Code::kUnavailable);         // a protocol's own verb: the reply to what is out
 //   EXPECT_THAT(a.Fires(kWake), ElementsAre("run check"));
 //
-// A verb returns `did`, which holds what the last verb led to. Time stands still unless a verb moves
-// it. The wall clock shows the monotonic time, beside what `wall_ahead` adds.
+// A verb returns `did`, which holds what the last verb led to. Time stands still unless a verb
+// moves it. The wall clock shows the monotonic time, beside what `wall_ahead` adds.
 #pragma once
 
 #include <gtest/gtest.h>

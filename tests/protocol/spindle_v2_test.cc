@@ -91,8 +91,8 @@ TEST(SpindleV2TokenTest, HashesGoDownAboutAsOftenAsUp) {
 }
 
 TEST(SpindleV2ConfigTest, TheLeaseIsInWholeMillisecondsAndRaisedToOneSecond) {
-  // Upstream does not refuse a short lease, whatever its sign: whoever asked for 200 ms gets 1 s and
-  // a line in the log. A fraction of its unit cannot have been meant.
+  // Upstream does not refuse a short lease, whatever its sign: whoever asked for 200 ms gets 1 s
+  // and a line in the log. A fraction of its unit cannot have been meant.
   struct Case {
     Duration given;
     Duration used;
@@ -267,8 +267,8 @@ TEST_F(SpindleV2RunsTest, TheBeliefIsTheLastCallbacksWhicheverRunMadeIt) {
 }
 
 TEST_F(SpindleV2ValueTest, ACopyTakesItsOwnEventsAndStaysEqualIfTheyAreTheSame) {
-  // Exploration forks the world by copying it; a hidden pointer or clock would let copies differ, or
-  // one branch act on another.
+  // Exploration forks the world by copying it; a hidden pointer or clock would let copies differ,
+  // or one branch act on another.
   Spindle original(MakeTestConfig(Seconds(10), ""));
   original.Starts();
   const State before = original.state;

@@ -212,7 +212,7 @@ class InBackground {
   std::thread thread_;
 };
 
-// --- short forms of statements ---------------------------------------------------------------------
+// --- short forms of statements -------------------------------------------------------------------
 
 inline Statement InsertRow(const std::string& key, int64_t value) {
   return {.sql = Sql::Intern(
