@@ -52,7 +52,8 @@ TEST_F(HelpExamplesTest, RunAsTheyStand) {
 // `./dev replay` passes its arguments on; the others would build.
 TEST_F(HelpExamplesTest, OfDevRunOrNameOptionsOfTheirHelp) {
   size_t replayed = 0;
-  for (const char* command : {"setup", "build", "replay", "test", "bench", "lint", "format"}) {
+  for (const char* command :
+       {"setup", "build", "replay", "test", "bench", "package", "lint", "format"}) {
     const std::string help = Shell(std::string(WHORL_SOURCE_DIR "/dev ") + command + " --help").out;
     const std::string usage = help.substr(0, help.find("Examples:"));
     for (const std::string& example : ExamplesIn(help)) {
