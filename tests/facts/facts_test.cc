@@ -137,6 +137,11 @@ std::set<std::string> NamesOfAllTests() {
       names.insert((*it)[1].str() + "." + (*it)[2].str());
     }
   }
+  // Each part of this file is a test, too.
+  std::ifstream errors(WHORL_SOURCE_DIR "/tests/sim/scenario/errors.txt");
+  for (std::string line; std::getline(errors, line);) {
+    if (line.starts_with("## ")) names.insert("ScenarioErrors." + line.substr(3));
+  }
   return names;
 }
 

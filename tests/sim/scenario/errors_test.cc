@@ -2,7 +2,7 @@
 // has the mistakes and the answers, this file what cannot be written there.
 //
 // To write the answers anew after a change that is meant, and to review the difference:
-//   WHORL_UPDATE_GOLDEN=1 ./dev test --quick -R ScenarioErrors
+//   WHORL_UPDATE_GOLDEN=1 ./dev test -R ScenarioErrors
 #include <gtest/gtest.h>
 
 #include <cstdint>
