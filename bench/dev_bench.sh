@@ -43,10 +43,8 @@ run_bench() {
   esac
 }
 
-# Runs it and says what else ran: in what it prints for people, and in the file that it writes.
-measured() {  # measured EXECUTABLE ARGUMENTS...
-  local code=0 file
-  file="$(sed -n 's/.*--benchmark_out=\([^ ]*\).*/\1/p' <<<"$*")"
+measured() {  # measured EXECUTABLE ARGUMENTS...: runs it, and says what else ran
+  local code=0
   machine_begins
   "$@" || code=$?
   machine_ends
@@ -54,11 +52,6 @@ measured() {  # measured EXECUTABLE ARGUMENTS...
     say "$machine_line"
   else
     echo "$machine_line"
-  fi
-  if [[ -n "$file" && "$(head -c 1 "$file")" == "{" ]]; then
-    sed -i "0,/\"context\": {/s//&\n    \"machine\": \"${machine_line#machine: }\",/" "$file"
-  elif [[ -s "$file" ]]; then
-    sed -i "1i# $machine_line" "$file"
   fi
   return "$code"
 }
