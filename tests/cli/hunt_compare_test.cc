@@ -138,9 +138,11 @@ TEST_F(CliCompareTest, OutputThatCannotBeWrittenEndsWithThree) {
   EXPECT_EQ(Small("spindle_v2 fenced_lease", "--out /nowhere/lines").code, 3);
 }
 
+// In the foreground, since timeout otherwise sends the signal twice, and a second one ends it at once.
 TEST_F(CliCompareTest, InterruptedItReportsWhatItHas) {
   const Ended ended = Shell(
-      "timeout --signal=INT 2 \"$W\" hunt --compare spindle_v2 fenced_lease --runs 500000 "
+      "timeout --foreground --signal=INT 2 \"$W\" hunt --compare spindle_v2 fenced_lease --runs "
+      "500000 "
       "--invariant "
       "isolation");
   EXPECT_THAT(ended.out, AllOf(HasSubstr("ended early, after "), HasSubstr(" of 500,000 worlds")));
