@@ -116,7 +116,7 @@ class ProcessUnderTest {
     effects.clear();
     Step(config, state, Clocks(), entropy, event, effects);
     for (const Effect& effect : effects) {
-      did.push_back(std::visit([this](const auto& one) { return Does(one); }, effect));
+      did.push_back(std::visit([this](const auto& one) { return this->Does(one); }, effect));
     }
     return did;
   }
