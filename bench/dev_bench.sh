@@ -83,10 +83,13 @@ commit_of() {  # commit_of REV
 
 # The targets of REV, in a worktree that is kept for the next time; its path is left in `built_tree`.
 build_revision() {  # build_revision REV TARGETS...
-  local commit
+  local commit other
   commit="$(commit_of "$1")"
   built_tree="$root/.deps/bench-$commit"
   say "building $1 ($commit) in .deps/bench-$commit/"
+  for other in "$root"/.deps/bench-*; do  # one is kept
+    [[ ! -d "$other" || "$other" == "$built_tree" ]] || git -C "$root" worktree remove --force "$other"
+  done
   [[ -d "$built_tree" ]] || git -C "$root" worktree add --detach --quiet "$built_tree" "$commit" >&2
   (cd "$built_tree" && cmake --preset release && cmake --build build --target "${@:2}") >&2 ||
     die "$cannot_run" "$1 does not build; git worktree remove --force .deps/bench-$commit begins anew"
@@ -102,7 +105,7 @@ bench_worlds() {
 }
 
 bench_compare() {
-  local rest=() round
+  local rest=()
   read_rounds_and_runs "$@"
   [[ -z "${rest[*]}" || "${rest[0]}" == --benchmark_* ]] || die "$usage_error" \
     "bench --compare does not know the argument ${rest[0]}; see ./dev bench --help"
