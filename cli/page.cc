@@ -40,9 +40,8 @@ std::string Deflated(const std::string& bytes) {
 absl::Status PagesMissing() {
   if (!BuiltPage(PageKind::kRun).before.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "this command was built without pages, so --html writes none: install esbuild (Debian's "
-      "package "
-      "esbuild), and build it again with ./dev build");
+      "this command was built without pages, so --html writes none: install esbuild "
+      "(Debian's package esbuild), and build it again with ./dev build");
 }
 
 void WritePage(PageKind kind, const sim::Json& head, const std::string& bytes, std::ostream& out) {

@@ -142,9 +142,7 @@ TEST_F(CliCompareTest, OutputThatCannotBeWrittenEndsWithThree) {
 TEST_F(CliCompareTest, InterruptedItReportsWhatItHas) {
   const Ended ended = Shell(
       "timeout --foreground --signal=INT 2 \"$W\" hunt --compare spindle_v2 fenced_lease --runs "
-      "500000 "
-      "--invariant "
-      "isolation");
+      "500000 --invariant isolation");
   EXPECT_THAT(ended.out, AllOf(HasSubstr("ended early, after "), HasSubstr(" of 500,000 worlds")));
 }
 
