@@ -21,15 +21,24 @@ function(whorl_library target)
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
     target_link_libraries(${target} PUBLIC ${arg_LINKS})
-    # Where files are compiled together. g++ needs less than 3 GB for so many, and headers are read, and
+    # Where files are compiled together. Compilers need less than 3 GB for so many, and headers are read, and
     # their templates instantiated, half as often as with the preset's dozen, which tests keep.
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
-    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE ${arg_LINKS})
   endif()
+endfunction()
+
+# whorl_part(<target> <part> [OPTIONS <option>...] SOURCES <file>... LINKS <target>...)
+# Sources of the library <target> that are compiled with options of their own, as the objects <part>.
+function(whorl_part target part)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "OPTIONS;SOURCES;LINKS")
+  add_library(${part} OBJECT ${arg_SOURCES})
+  set_target_properties(${part} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
+  target_link_libraries(${part} PRIVATE ${arg_LINKS})
+  target_compile_options(${part} PRIVATE ${arg_OPTIONS})
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${part}>)
 endfunction()
 
 # whorl_executable(<target> SOURCES <file>... LINKS <target>...)

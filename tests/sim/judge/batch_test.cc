@@ -9,12 +9,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "sim/judge/run.h"
+#include "sim/scenario/loader.h"
 
 namespace whorl::sim::batch_test {
 namespace {
@@ -137,6 +143,41 @@ TEST(BatchTest, DoneComesOnTheCallersThread) {
         return BatchStep::kGoOn;
       });
   EXPECT_THAT(threads, ElementsAre(std::this_thread::get_id()));
+}
+
+// The scenarios of one fault and of one finding: many, and of all protocols. Days of simulated time would
+// show the thread sanitizer nothing more.
+std::vector<Scenario> ShortScenarios() {
+  std::vector<Scenario> scenarios;
+  for (const auto& file : std::filesystem::directory_iterator(WHORL_SOURCE_DIR "/scenarios")) {
+    const std::string name = file.path().filename();
+    const bool of_finding = name.find_first_of("svw") == 0 && name.find_first_of("0123456789") == 1;
+    if (!name.starts_with("fault_") && !of_finding) continue;
+    auto scenario = LoadScenario(file.path());
+    EXPECT_TRUE(scenario.ok()) << scenario.status().message();
+    if (scenario.ok()) scenarios.push_back(*std::move(scenario));
+  }
+  return scenarios;
+}
+
+// Worlds side by side share the protocols' tables and what the SQL compiler remembers.
+TEST(BatchTest, WorldsSideBySideRunAsTheyDoAlone) {
+  const std::vector<Scenario> scenarios = ShortScenarios();
+  ASSERT_GT(scenarios.size(), 30U);
+  ASSERT_LE(scenarios.size(), kBatchWindow);
+  std::vector<uint64_t> hashes[2];
+  for (const int threads : {1, 2}) {
+    std::vector<RunResult> runs(scenarios.size());
+    RunBatch(
+        scenarios.size(), threads,
+        [&](size_t i) { runs[i] = RunScenario(scenarios[i], scenarios[i].seed, nullptr); },
+        [&](size_t i, const std::optional<std::string>& error) {
+          EXPECT_EQ(error, std::nullopt);
+          hashes[threads - 1].push_back(runs[i].hash);
+          return BatchStep::kGoOn;
+        });
+  }
+  EXPECT_EQ(hashes[0], hashes[1]);
 }
 
 }  // namespace
