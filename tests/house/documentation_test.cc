@@ -35,7 +35,6 @@
 #include "sim/judge/run.h"
 #include "sim/scenario/loader.h"
 #include "tests/cli/cli_testing.h"
-#include "tests/support/fewer.h"
 
 namespace whorl::documentation_test {
 namespace {
@@ -275,7 +274,6 @@ class DocumentationTest : public CliTest {
 
 // People type what they read.
 TEST_F(DocumentationTest, CommandsPrintWhatThePagesShow) {
-  if (kTestsAreSlow) GTEST_SKIP() << "the tests of each command run it under the sanitizers";
   for (const Page& page : Pages()) {
     for (const Block& block : page.blocks) {
       if (block.language != "console") continue;

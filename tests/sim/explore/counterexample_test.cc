@@ -12,7 +12,6 @@
 #include "sim/judge/expectations.h"
 #include "sim/scenario/loader.h"
 #include "sim/scenario/writer.h"
-#include "tests/support/fewer.h"
 
 namespace whorl::sim::counterexample_test {
 namespace {
@@ -82,8 +81,6 @@ TEST(Counterexample, OfEachKindOfFaultIsTheSameRunAsAScenario) {
 
 // The file says where Spanner's clocks stood, and at which rates the processes' clocks ran.
 TEST(Counterexample, WithClocksThatAreOffIsTheSameRunAsAScenario) {
-  if (kTestsAreSlow)
-    GTEST_SKIP() << "takes minutes under a sanitizer; its code runs in the test below";
   Space space = SpaceOf("spindle_v3", {}, Seconds(12));
   space.bounds.clocks = {.truetime = Microseconds(100), .current_timestamp = Seconds(4)};
   ExpectReplayable(space, {Invariant::kLeaseRespected, Invariant::kSingleLeaderBelief});

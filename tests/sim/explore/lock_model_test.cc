@@ -252,7 +252,6 @@ TEST(ExploreLocks, OfEqualProcessesOneOrderIsVisited) {
 }
 
 TEST(ExploreLocks, OfFourEqualProcessesOneOrderIsVisitedLong) {
-  if (kTestsAreSlow) GTEST_SKIP() << "takes minutes under a sanitizer";
   ExpectOneOrder({"fenced_lease", {}, 4, kNoHorizon, 24});
   ExpectOneOrder({"fenced_lease", {.aborts = 1}, 3, kNoHorizon, 6});
 }
@@ -280,7 +279,6 @@ TEST(ExploreLocks, ProcessesThatDifferAreNotExchanged) {
 // Nothing that a state keeps grows with time: what a run of ten days comes to is what its first hour
 // came to.
 TEST(ExploreLocks, TenDaysHaveTheFormsOfAnHour) {
-  if (kTestsAreSlow) GTEST_SKIP() << "takes a minute under a sanitizer; ends as shorter runs do";
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
     Space space = SpaceOf(protocol, {}, kNoHorizon);
@@ -445,8 +443,6 @@ ProtocolConfig ConfigOfEqualClocks(const std::string& table, std::string lock_na
 
 // The constant that allows for clocks that drift is needed just where they do.
 TEST(ExploreLocks, FindThatFencedLeaseNeedsItsBoundOnClocks) {
-  if (kTestsAreSlow)
-    GTEST_SKIP() << "takes minutes under a sanitizer; its code runs in other tests";
   Space space = SpaceOf("fenced_lease", {.pauses = 1}, 2);
   space.bounds.horizon = space.world.lease * 3 / 2;
   const auto violated = [&] {
