@@ -125,6 +125,19 @@ struct DdlApplier {
       if (key > place) --key;
     }
   }
+  // Whether the table has the column, and the index does not name it already; fails if not.
+  bool CanIndex(Table& table, const Index& index, const std::string& name,
+                const std::vector<std::string>& named) {
+    if (FindExactly(table.columns, name) == nullptr) {
+      Fail(Code::kInvalidArgument, "Index " + index.name + " specifies key column " + name +
+                                       " which does not exist in table " + index.table + ".");
+      return false;
+    }
+    if (std::ranges::find(named, name) == named.end()) return true;
+    Fail(Code::kInvalidArgument,
+         "Index " + index.name + " specifies key column " + name + " twice.");
+    return false;
+  }
   void operator()(const CreateIndex& create) {
     const Index& index = create.index;
     if (IsTaken(index.name)) {
@@ -133,13 +146,30 @@ struct DdlApplier {
     }
     Table* table = FindTable(index.table);
     if (table == nullptr) return;
-    std::vector<std::string> names = index.stored;
-    for (const IndexColumn& column : index.columns) names.push_back(column.name);
-    for (const std::string& name : names) {
-      if (FindExactly(table->columns, name) != nullptr) continue;
-      return Fail(Code::kInvalidArgument, "Index " + index.name + " specifies key column " + name +
-                                              " which does not exist in table " + index.table +
-                                              ".");
+    std::vector<std::string> names;
+    for (const IndexColumn& column : index.columns) {
+      if (!CanIndex(*table, index, column.name, names)) return;
+      const Type type = FindExactly(table->columns, column.name)->type;
+      if (IsArray(type) || type == Type::kJson) {
+        return Fail(Code::kFailedPrecondition,
+                    "Cannot reference " + std::string(IsArray(type) ? "ARRAY" : "JSON") + " " +
+                        column.name + " in the creation of index " + index.name + ".");
+      }
+      names.push_back(column.name);
+    }
+    for (const std::string& name : index.stored) {
+      if (std::ranges::any_of(index.columns, [&](const auto& key) { return key.name == name; })) {
+        return Fail(Code::kInvalidArgument, "Index " + index.name + " specifies stored column " +
+                                                name + " already specified as primary key.");
+      }
+      if (!CanIndex(*table, index, name, names)) return;
+      const auto* column = FindExactly(table->columns, name);
+      if (table->IsKey(static_cast<uint32_t>(column - table->columns.data()))) {
+        return Fail(Code::kFailedPrecondition, "Index " + index.name + " specifies stored column " +
+                                                   name + " which is a key of table " +
+                                                   index.table + ".");
+      }
+      names.push_back(name);
     }
     schema.indexes.push_back(index);
   }

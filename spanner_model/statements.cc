@@ -410,9 +410,12 @@ void ShutOutEarlier(Work& work, const TransactionState& used) {
   for (auto* all : {&work.database.transactions, &work.database.finished}) {
     for (TransactionState& other : *all) {
       if (other.session != used.session || !(other.begun_by < used.begun_by)) continue;
-      if (other.phase != TransactionPhase::kCommitting) {
-        Release(work, other, TransactionPhase::kShutOut);
+      // Once: what is released wakes what waits, which may be a statement of `used`.
+      if (other.phase == TransactionPhase::kCommitting ||
+          other.phase == TransactionPhase::kShutOut) {
+        continue;
       }
+      Release(work, other, TransactionPhase::kShutOut);
     }
   }
 }

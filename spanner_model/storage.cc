@@ -139,8 +139,10 @@ RowsOfRange RowsIn(const StoredTable& table, const KeyRange& range) {
     case RangeKind::kSpan:
       break;
   }
-  return {.first = rows.lower_bound(KeyOrder::StartOf{range}),
-          .last = rows.lower_bound(KeyOrder::EndOf{range})};
+  const auto first = rows.lower_bound(KeyOrder::StartOf{range});
+  // A span may end before it starts.
+  const bool is_empty = first == rows.end() || !Contains(range, first->first);
+  return {.first = first, .last = is_empty ? first : rows.lower_bound(KeyOrder::EndOf{range})};
 }
 
 void Put(StoredTable& table, const Key& key, Version version, Timestamp oldest_read) {

@@ -57,6 +57,25 @@ Code DecodeCode(int64_t code) {
   return code >= 0 && code <= 16 ? static_cast<Code>(code) : Code::kUnknown;
 }
 
+// Whether a character of UTF-8 begins there.
+bool BeginsCharacter(std::string_view text, size_t at) {
+  return at >= text.size() || (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U;
+}
+
+// Begin and end of a text that is longer than a client would take: what is wrong stands at its begin, and
+// where, at its end.
+std::string Shortened(std::string_view text) {
+  if (text.size() <= kMessageMax) return std::string(text);
+  constexpr size_t kEnd = kMessageMax / 4;
+  constexpr size_t kBegin = kMessageMax - kEnd - 50;  // the rest is for the words between them
+  size_t begin = kBegin;
+  while (!BeginsCharacter(text, begin)) --begin;
+  size_t end = text.size() - kEnd;
+  while (!BeginsCharacter(text, end)) ++end;
+  return std::string(text.substr(0, begin)) + " ... (" + std::to_string(end - begin) +
+         " bytes left out) ... " + std::string(text.substr(end));
+}
+
 }  // namespace
 
 google::rpc::Status EncodeRpcStatus(const Status& status) {
@@ -76,8 +95,10 @@ Status DecodeRpcStatus(const google::rpc::Status& proto) {
 
 grpc::Status EncodeStatus(const Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  return {static_cast<grpc::StatusCode>(status.code), status.message.str(),
-          EncodeRpcStatus(status).SerializeAsString()};
+  Status sent = status;
+  sent.message = Shortened(status.message.view());
+  return {static_cast<grpc::StatusCode>(sent.code), sent.message.str(),
+          EncodeRpcStatus(sent).SerializeAsString()};
 }
 
 std::optional<std::string> EncodeRetryInfoTrailer(const Status& status) {

@@ -5,10 +5,13 @@
 //      RetryInfo with the pause after ABORTED, and ResourceInfo with the name of the session,
 //      database or instance that was not found.
 //   2. Older clients look for RetryInfo in a separate trailer, so a server sends both.
+//   3. A message that fails a call has at most kMessageMax bytes: it is sent twice in the trailers, escaped,
+//      and beyond 8 kB of them gRPC reports RESOURCE_EXHAUSTED in place of the status.
 #pragma once
 
 #include <grpcpp/support/status.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +26,8 @@ google::rpc::Status EncodeRpcStatus(const Status& status);
 // A code that gRPC does not know becomes UNKNOWN.
 Status DecodeRpcStatus(const google::rpc::Status& proto);
 
+// Leaves out the middle of a longer message.
+inline constexpr size_t kMessageMax = 1'200;
 grpc::Status EncodeStatus(const Status& status);
 
 // The name of the trailer, and its bytes; nullopt if the status has no retry delay.

@@ -6,10 +6,12 @@
 //      the position. The error for SQL that Spanner supports and the model does not ends in `is not
 //      modelled`.
 //   2. The plan does not refer to `text` or `parameters`.
-//   3. Nested parentheses, operators and calls deeper than kMaxDepth are an error.
+//   3. Nested parentheses, operators and calls deeper than kMaxDepth are an error, as are a text and a number
+//      of parameters beyond Spanner's limits. So the time that a text takes is linear in its length.
 // Deliberately left out: a cache of plans (the database keeps one, by Sql::index()).
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -23,6 +25,9 @@
 namespace whorl::model {
 
 inline constexpr int kMaxDepth = 100;
+// Spanner's limits (cloud.google.com/spanner/quotas, 2026-11).
+inline constexpr size_t kTextMax = 1'000'000;  // characters
+inline constexpr size_t kParametersMax = 950;  // of a query that uses one
 
 std::variant<Plan, Status> Compile(const Schema& schema, std::string_view text,
                                    std::span<const Parameter> parameters);

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "spanner_model/sql/cast.h"
+#include "spanner_model/sql/compile.h"
 #include "spanner_model/sql/source_error.h"
 #include "spanner_model/sql/statement_binding.h"
 #include "spanner_model/sql/timestamp_text.h"
@@ -241,10 +242,18 @@ Bound ExpressionBinder::BindName(const ast::Expression& expression) {
   return {};
 }
 
+Bound ExpressionBinder::TooManyParameters() {
+  Fail(Error(Code::kInvalidArgument,
+             "Number of parameters in query exceeds the maximum allowed limit of " +
+                 std::to_string(kParametersMax) + "."));
+  return {};
+}
+
 Bound ExpressionBinder::BindParameter(const ast::Expression& expression) {
   const auto is_named = [&](const auto& parameter) {
     return EqualIgnoringCase(parameter.name, expression.text);
   };
+  if (parameters_.size() > kParametersMax) return TooManyParameters();
   const auto declared = std::find_if(parameters_.begin(), parameters_.end(), is_named);
   auto index = static_cast<uint32_t>(declared - parameters_.begin());
   if (declared != parameters_.end()) {
@@ -257,6 +266,7 @@ Bound ExpressionBinder::BindParameter(const ast::Expression& expression) {
   const auto known = std::find_if(inferred_->begin(), inferred_->end(), is_named);
   index += static_cast<uint32_t>(known - inferred_->begin());
   if (known == inferred_->end()) {
+    if (index >= kParametersMax) return TooManyParameters();
     inferred_->push_back({.name = expression.text, .type = std::nullopt});
   }
   return MakeLeaf(Op::kParameter, std::nullopt, expression.offset, index);

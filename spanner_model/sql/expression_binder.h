@@ -53,7 +53,7 @@ class ExpressionBinder {
   // From now on, aggregates are added to `aggregates`, and columns may occur only inside of them.
   void AggregateInto(std::vector<Aggregate>* aggregates) { aggregates_ = aggregates; }
   // From now on, these expressions mean the group's values, which stand before the aggregates.
-  // REQUIRES: AggregateInto was called, and no aggregate is bound yet.
+  // REQUIRES: AggregateInto was called, and no aggregate is bound yet, or there are none.
   void GroupBy(std::span<const GroupKey> keys) { groups_ = keys; }
   // From now on, a name may mean one of the outputs, which hide columns.
   void LookInto(std::span<const BoundOutput> outputs) { outputs_ = outputs; }
@@ -80,6 +80,7 @@ class ExpressionBinder {
   Bound BindTypedLiteral(const ast::Expression& expression);
   Bound BindName(const ast::Expression& expression);
   Bound BindParameter(const ast::Expression& expression);
+  Bound TooManyParameters();
   Bound BindOperator(const ast::Expression& expression);
   Bound BindLogical(const ast::Expression& expression, std::vector<Bound> operands);
   Bound BindArithmetic(const ast::Expression& expression, std::vector<Bound> operands);

@@ -65,8 +65,7 @@ void FailAtToken(TokenStream& tokens, std::string_view expected) {
 bool ExpressionParser::Enter() {
   if (tokens_.failed()) return false;
   if (nesting_ >= kMaxDepth) {
-    tokens_.Fail(tokens_.Peek().offset,
-                 "Expression is nested more than " + std::to_string(kMaxDepth) + " levels deep");
+    FailAtDepth(tokens_.Peek().offset);
     return false;
   }
   ++nesting_;
@@ -78,11 +77,13 @@ ast::Expression ExpressionParser::Finish(ast::Expression expression) {
   for (const ast::Expression& operand : expression.operands) {
     expression.depth = std::max(expression.depth, operand.depth + 1);
   }
-  if (expression.depth > kMaxDepth) {
-    tokens_.Fail(expression.offset,
-                 "Expression is nested more than " + std::to_string(kMaxDepth) + " levels deep");
-  }
+  if (expression.depth > kMaxDepth) FailAtDepth(expression.offset);
   return expression;
+}
+
+void ExpressionParser::FailAtDepth(size_t offset) {
+  tokens_.Fail(offset,
+               "Expression is nested more than " + std::to_string(kMaxDepth) + " levels deep");
 }
 
 ast::Expression ExpressionParser::Operator(Op op, size_t offset,
@@ -502,6 +503,8 @@ ast::Expression ExpressionParser::ParseCase() {
     }
     branch.result = ParseOr();
     branches.push_back(std::move(branch));
+    if (static_cast<int>(branches.size()) > kMaxDepth) FailAtDepth(offset);
+    if (tokens_.failed()) return {};
   }
   ast::Expression result;  // NULL
   result.offset = offset;
@@ -515,7 +518,10 @@ ast::Expression ExpressionParser::ParseCase() {
     choice.kind = ExpressionKind::kCall;
     choice.offset = offset;
     choice.text = "IF";
-    choice.operands = {std::move(branch->condition), std::move(branch->result), std::move(result)};
+    choice.operands.reserve(3);
+    choice.operands.push_back(std::move(branch->condition));
+    choice.operands.push_back(std::move(branch->result));
+    choice.operands.push_back(std::move(result));
     result = Finish(std::move(choice));
   }
   return result;

@@ -62,6 +62,7 @@ class ExpressionParser {
   ast::Expression Operator(Op op, size_t offset, std::vector<ast::Expression> operands);
   ast::Expression Finish(ast::Expression expression);
   bool Enter();
+  void FailAtDepth(size_t offset);
 
   TokenStream& tokens_;
   ParseQuery parse_query_;

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "spanner_model/sql/compile.h"
 #include "spanner_model/sql/expression_parser.h"
 #include "spanner_model/sql/lexer.h"
+#include "spanner_model/sql/text_functions.h"
 #include "spanner_model/sql/token_stream.h"
 #include "spanner_model/sql/words.h"
 
@@ -321,6 +323,14 @@ class StatementParser {
 }  // namespace
 
 std::variant<ast::Statement, Status> Parse(std::string_view text) {
+  if (text.size() > kTextMax) {
+    const int64_t length = TextLength(text, TextUnit::kCharacter);
+    if (length > static_cast<int64_t>(kTextMax)) {
+      return Error(Code::kInvalidArgument, "Query string length of " + std::to_string(length) +
+                                               " exceeds maximum allowed length of " +
+                                               std::to_string(kTextMax));
+    }
+  }
   auto tokens = Tokenize(text);
   if (auto* error = std::get_if<Status>(&tokens)) return std::move(*error);
   return StatementParser(TokenStream(text, std::move(std::get<std::vector<Token>>(tokens)))).Run();

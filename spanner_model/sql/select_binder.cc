@@ -38,7 +38,9 @@ class SelectBinder {
     BindItems();
     if (select_.having && !binder_.failed()) BindHaving(*select_.having);
     for (const ast::OrderItem& item : select_.order) BindOrder(item);
+    // A literal of LIMIT is no output, even if it is written like one, or like a group's.
     binder_.LookInto({});
+    binder_.GroupBy({});
     plan_.limit = BindLimit(select_.limit, "LIMIT");
     plan_.offset = BindLimit(select_.offset, "OFFSET");
     if (binder_.failed()) return binder_.TakeError();

@@ -614,6 +614,27 @@ TEST(DatabaseEmulator, ASessionCanUseItsNewestTransactionOnly) {
             Code::kFailedPrecondition);
 }
 
+// What the newer one shuts out is released once, and the read that waits is not woken by it for ever.
+TEST(DatabaseEmulator, AReadThatWaitsIsAnsweredBesideAnEarlierTransactionOfItsSession) {
+  TwoVersions world(AsTheEmulator());
+  const SessionName session = world.calls.NewSession(false);
+  world.calls.Begin(session);
+  const Timestamp ahead = world.spanner.now + Seconds(3);
+  const TransactionId later =
+      world.calls
+          .Ask(BeginTransaction{
+              .session = session,
+              .options =
+                  BeginReadOnly{.bound = {.kind = BoundKind::kReadTimestamp, .timestamp = ahead}}})
+          .transaction;
+  const CallName read = world.calls.Send(
+      ExecuteSql{.session = session, .transaction = later, .statement = ReadWriter("job")});
+  EXPECT_TRUE(world.spanner.Waits(read));
+  world.spanner.Advance(Seconds(4));
+  world.spanner.LookAgain();
+  EXPECT_EQ(world.spanner.AnswerTo(read).status, Status{});
+}
+
 TEST(DatabaseSnapshot, BatchDmlIsRefusedInAReadOnlyTransaction) {
   Spanner spanner;
   Calls calls(spanner);

@@ -74,6 +74,22 @@ TEST(Storage, APrefixOfHighBytesEndsWhereItsRowsEnd) {
             (std::vector<std::string>{"\xff\xff", "\xff\xff\x01"}));
 }
 
+TEST(Storage, ASpanThatEndsBeforeItStartsHasNoRows) {
+  const StoredTable table = TableOf({"b", "c", "d", "e", "f"});
+  const auto names = [&](const KeySpan& span) {
+    return NamesIn(table, {.kind = RangeKind::kSpan, .span = span});
+  };
+  const std::vector<std::string> none;
+  EXPECT_EQ(names({.start = {"f"}, .end = {"c"}}), none);
+  EXPECT_EQ(names({.start = {"e"}, .start_closed = true, .end = {"d"}, .end_closed = true}), none);
+  EXPECT_EQ(names({.start = {"c"}, .start_closed = false, .end = {"c"}, .end_closed = false}),
+            none);
+  EXPECT_EQ(names({.start = {"c"}, .start_closed = false, .end = {"c"}, .end_closed = true}), none);
+  EXPECT_EQ(names({.start = {"z"}, .end = {"a"}}), none);
+  EXPECT_EQ(names({.start = {"c"}, .start_closed = true, .end = {"c"}, .end_closed = true}),
+            std::vector<std::string>{"c"});
+}
+
 TEST(Storage, AKeyFindsItsRowOnly) {
   // Also if the position of a missing key is between rows or after the last one.
   const StoredTable table = TableOf({"a", "b", "c"});

@@ -1,6 +1,7 @@
 // Statuses on the wire: a client that does not see RetryInfo or ResourceInfo retries wrongly.
 #include "wire/status.h"
 
+#include <gmock/gmock.h>
 #include <grpcpp/support/status.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -13,6 +14,10 @@
 
 namespace whorl::wire::status_test {
 namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
 
 Status AbortedWithPause() {
   return {.code = Code::kAborted,
@@ -59,6 +64,27 @@ TEST(WireStatusTest, AMissingSessionIsNamedInTheDetails) {
   EXPECT_EQ(info.resource_type(), "type.googleapis.com/google.spanner.v1.Session");
   EXPECT_EQ(info.resource_name(), session);
   EXPECT_EQ(info.description(), "Session does not exist.");
+}
+
+// gRPC lets about 8 kB of trailers pass, which have the message escaped and once more in the details.
+TEST(WireStatusTest, OfALongMessageTheMiddleIsLeftOut) {
+  for (const std::string letter : {"x", "\u00e9", "\u20ac"}) {
+    std::string text = "begin ";
+    while (text.size() < 100'000) text += letter;
+    text += " [at 1:8]";
+    const grpc::Status status = EncodeStatus(Error(Code::kNotFound, "Session not found: " + text));
+    EXPECT_LE(status.error_message().size(), kMessageMax);
+    EXPECT_LE(3 * status.error_message().size() + status.error_details().size() * 4 / 3, 8'000U);
+    EXPECT_THAT(status.error_message(), StartsWith("Session not found: begin " + letter));
+    EXPECT_THAT(status.error_message(), EndsWith(letter + " [at 1:8]"));
+    EXPECT_THAT(status.error_message(), HasSubstr(letter + " ... ("));
+    EXPECT_THAT(status.error_message(), HasSubstr(" bytes left out) ... " + letter));
+    google::rpc::Status details;
+    ASSERT_TRUE(details.ParseFromString(status.error_details()));
+    EXPECT_EQ(details.message(), status.error_message());
+  }
+  const std::string longest(kMessageMax, 'x');
+  EXPECT_EQ(EncodeStatus(Error(Code::kInternal, longest)).error_message(), longest);
 }
 
 // Malformed details from a broken proxy must not hide the code.

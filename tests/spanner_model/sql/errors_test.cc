@@ -289,17 +289,45 @@ TEST(SqlErrors, DeepNestingIsAnErrorAndWideIsNot) {
   };
   const std::string where = "DELETE types WHERE ";
   const std::string deep = "Expression is nested more than 100 levels deep";
-  for (const int n : {101, 100'000}) {
+  for (const int n : {101, 50'000}) {
     EXPECT_EQ(Split(where + repeat("(", n) + "TRUE" + repeat(")", n)).first, deep);
     EXPECT_EQ(Split(where + repeat("NOT ", n) + "TRUE").first, deep);
     EXPECT_EQ(Split(where + "i = " + repeat("- ", n) + "i").first, deep);
     EXPECT_EQ(Split(where + "i = 1" + repeat(" + 1", n)).first, deep);
     EXPECT_EQ(Split(where + "i = 1" + repeat(" * 1", n)).first, deep);
     EXPECT_EQ(Split(where + repeat("STARTS_WITH(", n)).first, deep);
+    EXPECT_EQ(Split(where + "CASE " + repeat("WHEN b THEN TRUE ", n) + "END").first, deep);
   }
   Compiled<DeletePlan>(where + repeat("(", 100) + "TRUE" + repeat(")", 100));
   Compiled<DeletePlan>(where + "TRUE" + repeat(" AND TRUE", 10'000));
   Compiled<DeletePlan>(where + "TRUE" + repeat(" OR TRUE", 10'000));
+}
+
+TEST(SqlErrors, LimitsAreSpannersAndCheckedFirst) {
+  const auto of_length = [](size_t length) {
+    const std::string begin = "SELECT k1 FROM types WHERE s = '";
+    return begin + std::string(length - begin.size() - 1, 'x') + "'";
+  };
+  Compiled<SelectPlan>(of_length(1'000'000));
+  EXPECT_EQ(CompileError(of_length(1'000'001)).message,
+            "Query string length of 1000001 exceeds maximum allowed length of 1000000");
+  std::string more_bytes = of_length(999'990);
+  for (int i = 0; i < 10; ++i) more_bytes.insert(more_bytes.size() - 1, "\u20ac");
+  Compiled<SelectPlan>(more_bytes);
+
+  const auto with_parameters = [](int n) {
+    std::string text = "SELECT k1 FROM types WHERE k1 IN (0";
+    for (int i = 0; i < n; ++i) text += ", @p" + std::to_string(i);
+    return text + ")";
+  };
+  const auto inferred = [&](int n) {
+    return InferParameters(TestSchema(), with_parameters(n), {});
+  };
+  EXPECT_EQ(std::get<std::vector<Parameter>>(inferred(950)).size(), 950U);
+  for (const int n : {951, 30'000}) {
+    EXPECT_EQ(std::get<Status>(inferred(n)).message,
+              "Number of parameters in query exceeds the maximum allowed limit of 950.");
+  }
 }
 
 }  // namespace

@@ -164,6 +164,34 @@ TEST(SqlFunctions, Like) {
              {"'a' LIKE 'a\\\\'", "OUT_OF_RANGE: LIKE pattern ends with a backslash"}});
 }
 
+// A text in which nearly all of the pattern is found nearly everywhere.
+TEST(SqlFunctions, LikeEndsSoonWhateverThePattern) {
+  const auto times = [](int n, const std::string& part) {
+    std::string all;
+    for (int i = 0; i < n; ++i) all += part;
+    return all;
+  };
+  for (const std::string a : {"a", "\u00e9"}) {
+    const std::string text = times(30'000, a) + "b" + a;
+    for (const std::string& many : {times(6'000, a), times(3'000, a + "_")}) {
+      for (const auto& [pattern, matches] :
+           std::vector<std::pair<std::string, bool>>{{"%" + many + "b" + a, true},
+                                                     {"%" + many + "b%", true},
+                                                     {a + "%" + many + "b_", true},
+                                                     {"%" + many + "\\b%" + a, true},
+                                                     {"%" + many + "b", false},
+                                                     {"%" + many + "bb%", false},
+                                                     {"%" + many + "b%" + a + a, false},
+                                                     {"b%" + many + "b%", false}}) {
+        EXPECT_EQ(MatchesPattern(text, pattern, TextUnit::kCharacter), matches)
+            << a << " " << pattern.size();
+        if (a != "a") continue;
+        EXPECT_EQ(MatchesPattern(text, pattern, TextUnit::kByte), matches);
+      }
+    }
+  }
+}
+
 TEST(SqlFunctions, Numbers) {
   ExpectAll({{"ABS(-1)", "1"},
              {"ABS(-1.5)", "1.5"},

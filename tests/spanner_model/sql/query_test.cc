@@ -255,6 +255,11 @@ TEST_F(SqlQuery, DistinctRowsComeOnce) {
       {"SELECT DISTINCT s IS NULL AS free FROM types ORDER BY free", "free:BOOL | FALSE | TRUE"},
       {"SELECT DISTINCT b FROM types ORDER BY 1", "b:BOOL | NULL | FALSE | TRUE"},
       {"SELECT DISTINCT 1 FROM types", ":INT64 | 1"},
+      // A literal of LIMIT or OFFSET is not the group that is written like it.
+      {"SELECT DISTINCT 1 FROM types LIMIT 1", ":INT64 | 1"},
+      {"SELECT DISTINCT 0 FROM types LIMIT 1 OFFSET 0", ":INT64 | 0"},
+      {"SELECT 1 AS one FROM types GROUP BY one LIMIT 1", "one:INT64 | 1"},
+      {"SELECT k1 FROM types WHERE k1 IN (SELECT DISTINCT 1 FROM types LIMIT 1)", "k1:INT64 | 1"},
       {"SELECT DISTINCT k1 > 2, b IS NULL FROM types ORDER BY 1, 2 LIMIT 5",
        ":BOOL :BOOL | FALSE FALSE | TRUE TRUE"},
       {"SELECT DISTINCT s FROM types ORDER BY k1",

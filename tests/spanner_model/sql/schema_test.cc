@@ -204,6 +204,28 @@ TEST(SqlSchema, ColumnsComeAndGo) {
   }
 }
 
+// Codes and words are those of the emulator (2026-11-29).
+TEST(SqlSchema, AnIndexThatCannotBeIsRefused) {
+  const std::string t =
+      "CREATE TABLE t (k INT64, n INT64, s STRING(9), b BYTES(9), a ARRAY<INT64>, j JSON) "
+      "PRIMARY KEY (k, n)";
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"(a)", "FAILED_PRECONDITION: Cannot reference ARRAY a in the creation of index i."},
+      {"(s, j)", "FAILED_PRECONDITION: Cannot reference JSON j in the creation of index i."},
+      {"(s, s)", "INVALID_ARGUMENT: Index i specifies key column s twice."},
+      {"(s) STORING (b, b)", "INVALID_ARGUMENT: Index i specifies key column b twice."},
+      {"(s) STORING (s)",
+       "INVALID_ARGUMENT: Index i specifies stored column s already specified as primary key."},
+      {"(s) STORING (n)",
+       "FAILED_PRECONDITION: Index i specifies stored column n which is a key of table t."}};
+  for (const auto& [columns, error] : wrong) {
+    EXPECT_EQ(Apply({t, "CREATE INDEX i ON t" + columns}), error);
+  }
+  for (const char* columns : {"(n, k)", "(k)", "(s) STORING (a, j)"}) {
+    EXPECT_EQ(Apply({t, std::string("CREATE INDEX i ON t") + columns}), "t(6) ") << columns;
+  }
+}
+
 TEST(SqlSchema, AnIndexHoldsItsTableAndColumns) {
   const std::string t = "CREATE TABLE t (k INT64 NOT NULL, v INT64, w INT64) PRIMARY KEY (k)";
   const std::string i = "CREATE NULL_FILTERED INDEX i ON t(v DESC) STORING (w)";
