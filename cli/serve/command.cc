@@ -27,6 +27,7 @@
 #include "cli/output.h"
 #include "cli/serve/control.h"
 #include "cli/serve/fault_front.h"
+#include "cli/serve/last_line.h"
 #include "cli/signals.h"
 #include "cli/usage.h"
 #include "cli/version.h"
@@ -63,7 +64,8 @@ SIGTERM. Nothing is kept.
 Faults strike calls by rules, such as {"faults":[{"method":"Commit","do":"drop_reply","count":3}]}:
 live/rules/README.md has their words. At the end it says which rules struck.
 Exit codes: without COMMAND 0 ended by a signal, 2 bad input or usage, 3 it could not serve; with
-COMMAND the command's, 128 plus the signal that ended it, or 125, 126 and 127 as of env.)";
+COMMAND the command's, 128 plus the signal that ended it, or 125, 126 and 127 as of env. If whorl
+itself dies, it says so, ends COMMAND, and exits with 3.)";
 
 constexpr std::string_view kProxyFooter = R"(Examples:
   whorl proxy --to 127.0.0.1:9010 --faults faults.json -- go test ./...
@@ -129,6 +131,7 @@ class Serving {
   explicit Serving(ServeRequest request) : request_(std::move(request)) {}
 
   int Run() {
+    SayHowItDies();
     const Signals signals({SIGINT, SIGTERM, SIGHUP}, [this](int signal) { OnSignal(signal); });
     std::unique_ptr<server::Server> server;
     std::unique_ptr<FaultFront> front;
@@ -170,9 +173,13 @@ class Serving {
     const std::string url = control == nullptr ? "" : control->url();
     const int code =
         request_.command.empty() ? WaitForSignal(addresses, url) : RunCommand(addresses, url);
+    // A call that does not return holds up both.
+    MustEndSoon(true);
     control.reset();
+    const absl::Status ended = front == nullptr ? absl::OkStatus() : front->End();
+    server.reset();
+    MustEndSoon(false);
     if (front == nullptr) return code;
-    const absl::Status ended = front->End();
     for (const std::string& line : front->Report()) Complain(line);
     if (!ended.ok()) {
       Complain(std::string(ended.message()));
@@ -217,6 +224,7 @@ class Serving {
   void SetCommand(pid_t command) {
     const std::lock_guard lock(mutex_);
     command_ = command;
+    EndsWithIt(command);
     if (command_ > 0 && early_signal_ != 0) kill(command_, early_signal_);
   }
 

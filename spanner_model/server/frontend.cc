@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "spanner_model/server/current_call.h"
+
 namespace whorl::server {
 namespace {
 
@@ -99,7 +101,9 @@ void Frontend::Serve(const Method& method, const MessagePtr& request, CallTag ta
   bool wakes_earlier = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!outstanding_.contains(tag)) return;  // Shutdown has answered it
+    const auto found = outstanding_.find(tag);
+    if (found == outstanding_.end()) return;  // Shutdown has answered it
+    const CurrentCall current(method.name, found->second.info.session);
     std::vector<CallOutcome> outcomes;
     backend_.Handle(method, request, tag, clock_->Now(), outcomes);
     deliveries = TakeOutcomes(std::move(outcomes));
@@ -118,6 +122,7 @@ void Frontend::RunTimers() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_) return;
+      const CurrentCall current("what waits for the clock", "");
       std::vector<CallOutcome> outcomes;
       backend_.RunDue(clock_->Now(), outcomes);
       deliveries = TakeOutcomes(std::move(outcomes));

@@ -59,7 +59,7 @@ void Server::Shutdown() {
   // Answers all calls first, so that clients get a reply and gRPC does not wait for any call.
   frontend_->Shutdown();
   // Disconnects clients that do not read their answers.
-  constexpr auto kGrace = std::chrono::seconds(2);
+  constexpr auto kGrace = std::chrono::seconds(1);
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + kGrace);
 }
 

@@ -62,6 +62,19 @@ TEST_F(ServeTest, SignalsReachTheCommand) {
   EXPECT_THAT(serve.output().text(), HasSubstr("heard"));
 }
 
+// The command does not end by SIGTERM, and gets SIGKILL. WaitForEnd waits for it, too.
+TEST_F(ServeTest, IfItDiesItSaysSoAndTheCommandEndsToo) {
+  RunningWhorl serve({"serve", "--", "sh", "-c",
+                      "trap 'echo heard' TERM; echo there; while :; do read line; done"},
+                     false);
+  ASSERT_TRUE(serve.output().WaitFor("there"));
+  serve.Signal(SIGTERM);
+  ASSERT_TRUE(serve.output().WaitFor("heard"));  // so serve knows its process
+  serve.Signal(SIGSEGV);
+  EXPECT_EQ(serve.WaitForEnd(), 3);
+  EXPECT_THAT(serve.output().text(), HasSubstr("whorl: died of SIGSEGV: a defect of whorl"));
+}
+
 TEST_F(ServeTest, WithoutACommandItSaysWhereItIsUntilASignal) {
   RunningWhorl serve({"serve", "--database", kLockDatabase}, false);
   ASSERT_TRUE(serve.output().WaitFor(std::string(kLockDatabase) + "\n"));
