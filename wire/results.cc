@@ -82,6 +82,13 @@ class Cutter {
     Append(std::move(value), bytes);
   }
 
+  // A stream can be resumed where a part ends with a whole value. So a part ends with a row where another one
+  // of that size would not fit.
+  void BeginRow() {
+    if (used_ > 0 && used_ + row_bytes_ > max_bytes_) NextPart();
+    row_bytes_ = 0;
+  }
+
  private:
   // The approximate size of a value beyond its text.
   static constexpr size_t kOverhead = 8;
@@ -95,6 +102,7 @@ class Cutter {
   void Append(ProtoValue value, size_t bytes) {
     *parts_.back().add_values() = std::move(value);
     used_ += bytes;
+    row_bytes_ += bytes;
   }
   void NextPart() {
     parts_.emplace_back();
@@ -109,6 +117,7 @@ class Cutter {
   std::vector<v1::PartialResultSet>& parts_;
   size_t max_bytes_;
   size_t used_ = 0;
+  size_t row_bytes_ = 0;  // of the row so far
 };
 
 Status Join(const ProtoValue& next, ProtoValue& value) {
@@ -224,6 +233,7 @@ std::vector<v1::PartialResultSet> EncodePartialResultSets(const Response& respon
   std::vector<v1::PartialResultSet> parts;
   Cutter cutter(parts, max_bytes);
   for (const Row& row : response.result.rows) {
+    cutter.BeginRow();
     for (const Value& value : row) cutter.Add(EncodeValue(value));
   }
   *parts.front().mutable_metadata() = EncodeMetadata(response, shape);

@@ -2,6 +2,7 @@
 
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/byte_buffer.h>
+#include <malloc.h>
 
 #include <string_view>
 
@@ -42,7 +43,13 @@ class ServedCall final : public grpc::ServerGenericBidiReactor {
     SendNext();
   }
 
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    // What so many parts took would stay with the allocator, for no other answer to use.
+    constexpr size_t kManyParts = 16;
+    const bool was_large = answer_.messages.size() >= kManyParts;
+    delete this;
+    if (was_large) malloc_trim(0);
+  }
 
  private:
   bool Parse(google::protobuf::Message& request) {

@@ -558,19 +558,25 @@ Answer ServedDatabase::EncodeResult(const Pending& pending, const Response& resp
 // A token is the number of the stream and that of the part. The parts themselves are kept, so that what
 // a client resumes is the result that it began to read.
 void ServedDatabase::KeepStream(std::vector<v1::PartialResultSet> parts, Answer& answer) {
-  const bool is_long = parts.size() > 1;
-  if (is_long) ++stream_count_;
+  size_t bytes = 0;
+  for (const v1::PartialResultSet& part : parts) bytes += part.ByteSizeLong();
+  const bool is_kept = parts.size() > 1 && bytes <= options_.most_stream_bytes;
+  if (is_kept) ++stream_count_;
   for (size_t i = 0; i < parts.size(); ++i) {
     // A client cannot resume inside of a value, and need not after the end.
-    if (is_long && i + 1 < parts.size() && !parts[i].chunked_value()) {
+    if (is_kept && i + 1 < parts.size() && !parts[i].chunked_value()) {
       parts[i].set_resume_token(std::to_string(stream_count_) + " " + std::to_string(i));
     }
     answer.messages.push_back(std::make_shared<const v1::PartialResultSet>(std::move(parts[i])));
   }
-  if (!is_long) return;
+  if (!is_kept) return;
   constexpr size_t kMostStreams = 16;
-  streams_.emplace(stream_count_, answer.messages);
-  if (streams_.size() > kMostStreams) streams_.erase(streams_.begin());
+  streams_.emplace(stream_count_, KeptStream{.parts = answer.messages, .bytes = bytes});
+  stream_bytes_ += bytes;
+  while (streams_.size() > kMostStreams || stream_bytes_ > options_.most_stream_bytes) {
+    stream_bytes_ -= streams_.begin()->second.bytes;
+    streams_.erase(streams_.begin());
+  }
 }
 
 Answer ServedDatabase::Resume(const std::string& token) const {
@@ -583,14 +589,14 @@ Answer ServedDatabase::Resume(const std::string& token) const {
                      std::from_chars(first.ptr + 1, end, part).ptr == end;
   if (!valid) return Refused(Error(Code::kInvalidArgument, "Invalid resume token."));
   const auto kept = streams_.find(stream);
-  if (kept == streams_.end() || part >= kept->second.size()) {
+  if (kept == streams_.end() || part >= kept->second.parts.size()) {
     return Refused(Error(Code::kFailedPrecondition,
                          "whorl's server keeps no stream of this resume token any more; run the "
                          "query again"));
   }
   Answer answer;
-  answer.messages.assign(kept->second.begin() + static_cast<std::ptrdiff_t>(part) + 1,
-                         kept->second.end());
+  const std::vector<MessagePtr>& parts = kept->second.parts;
+  answer.messages.assign(parts.begin() + static_cast<std::ptrdiff_t>(part) + 1, parts.end());
   return answer;
 }
 

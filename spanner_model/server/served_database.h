@@ -148,7 +148,12 @@ class ServedDatabase {
   std::multimap<Timestamp, TransactionId> commits_due_;
   std::optional<Timestamp> look_due_;
   // The newest streams of more than one part, by their numbers.
-  std::map<uint64_t, std::vector<MessagePtr>> streams_;
+  struct KeptStream {
+    std::vector<MessagePtr> parts;
+    size_t bytes = 0;
+  };
+  std::map<uint64_t, KeptStream> streams_;
+  size_t stream_bytes_ = 0;  // of all of them
   uint64_t stream_count_ = 0;
   // Inferred types of parameters, by the text and the declared types; bounded, and cleared by a
   // schema change.

@@ -118,6 +118,19 @@ TEST(WireResultsTest, ALongTextIsCutBetweenCharacters) {
   EXPECT_FALSE(parts[0].last());
 }
 
+// So that a stream of long values can be resumed, and is not kept in vain.
+TEST(WireResultsTest, PartsEndWithRowsAsFarAsTheyCan) {
+  for (const size_t length : {20U, 60U, 95U, 150U, 250U}) {
+    Result result = OneText(std::string(length, 'x'));
+    result.response.result.rows.resize(20, result.response.result.rows[0]);
+    const auto parts = EncodePartialResultSets(result.response, result.shape, 100);
+    const auto whole = std::ranges::count_if(
+        parts, [](const v1::PartialResultSet& part) { return !part.chunked_value(); });
+    // Those that a row fits into, or one for each row.
+    EXPECT_EQ(whole, length < 92 ? static_cast<long>(parts.size()) : 20) << length;
+  }
+}
+
 google::protobuf::Value List(const std::vector<std::string>& texts) {
   google::protobuf::Value value;
   for (const std::string& text : texts) {

@@ -176,6 +176,36 @@ TEST_F(ServerCallsTest, AStreamIsResumedBehindItsToken) {
   }
 }
 
+// Else clients that read much would fill the server's memory.
+TEST_F(ServerCallsTest, StreamsAreKeptUpToSoManyBytes) {
+  ServerOptions options = TestOptions();
+  options.backend.stream_part_bytes = 1'000;
+  options.backend.most_stream_bytes = 10'000;
+  Restart(std::move(options));
+  for (int i = 0; i < 3; ++i) Put(std::string(900, static_cast<char>('a' + i)), i);
+  const auto read = [&](int rows, const std::string& token) {
+    v1::ExecuteSqlRequest request;
+    request.set_session(client_.OpenSession().str());
+    request.set_sql("SELECT k, k FROM t LIMIT " + std::to_string(rows));
+    request.set_resume_token(token);
+    return client_.raw().ExecuteStreamingSql(request);
+  };
+  const auto token_of = [&](int rows) {
+    for (const v1::PartialResultSet& part : read(rows, "").reply) {
+      if (!part.resume_token().empty()) return part.resume_token();
+    }
+    return std::string();
+  };
+  const std::string first = token_of(3);
+  ASSERT_NE(first, "");
+  EXPECT_TRUE(read(3, first).ok());
+  const std::string second = token_of(3);
+  EXPECT_FALSE(read(3, first).ok());
+  EXPECT_TRUE(read(3, second).ok());
+  for (int i = 3; i < 6; ++i) Put(std::string(900, static_cast<char>('a' + i)), i);
+  EXPECT_EQ(token_of(6), "");  // too long for any
+}
+
 // A commit timestamp is unique in its split only, so tokens of two splits may be equal (S7 of spindle).
 TEST_F(ServerCallsTest, SplitsGiveTimestampsByThemselves) {
   for (const bool divided : {false, true}) {
