@@ -290,7 +290,7 @@ TEST_F(RuleEngineTest, SaysWhichCallHangsByWhichRule) {
               ElementsAre(testing::StartsWith("Commit of client 1 has had no answer for 10s by f:1 "
                                               "(/faults/0), drop_reply; it hangs until"),
                           "ExecuteStreamingSql of client 2 has had no answer for 10s by f:2 "
-                          "(/faults/1), hold; for 1m in all"));
+                          "(/faults/1), hold; for 60s in all"));
   Commits();
   HearsOfCommit();
   Later();
