@@ -327,7 +327,17 @@ void Coordinator::OnWrite(const sim::WriteSent& write, Instant sent_at) {
   Chance chance(random_);
   const Duration late =
       AddedWriteLatency(scenario_, faults_, write.process.node, chance) + Draw(latencies_.resource);
-  At(sent_at + late, [this, write] { OnWriteArrived(write); });
+  writes_[++last_write_] = {.write = write, .due = sent_at + late};
+  AwaitWrite(last_write_);
+}
+
+void Coordinator::AwaitWrite(uint64_t number) {
+  At(writes_.at(number).due, [this, number] {
+    // A fault may have slowed it since then.
+    if (writes_.at(number).due > Now()) return AwaitWrite(number);
+    const auto arrived = writes_.extract(number);
+    OnWriteArrived(arrived.mapped().write);
+  });
 }
 
 void Coordinator::OnWriteArrived(const sim::WriteSent& write) {

@@ -93,6 +93,7 @@ class Coordinator final : public CallInterceptor {
     NamedCall call;
     WireCall wire;
     sim::Instant arrived;
+    bool at_spanner = false;  // its request has passed
     bool drop_request = false;
     bool drop_reply = false;
     bool slowed = false;
@@ -103,7 +104,14 @@ class Coordinator final : public CallInterceptor {
     sim::Instant last_call;
     int calls = 0;  // calls under way
     bool aborted = false;
+    bool committing = false;  // its Commit may be at Spanner, which does not abort it any more
   };
+
+  struct WriteOnItsWay {
+    sim::WriteSent write;
+    sim::Instant due;
+  };
+  using Writes = std::map<uint64_t, WriteOnItsWay>;  // in the order in which they were sent
 
   // --- the run as a whole (coordinator.cc)
   absl::Status Prepare();
@@ -130,6 +138,7 @@ class Coordinator final : public CallInterceptor {
   void OnAtPoint(int16_t node, uint32_t incarnation, const AtPoint& point);
   void OnAnnounces(int16_t node, uint16_t lock);
   void OnWrite(const sim::WriteSent& write, sim::Instant sent_at);
+  void AwaitWrite(uint64_t number);
   void OnWriteArrived(const sim::WriteSent& write);
   Duration Draw(const sim::LatencyTable& table) { return sim::Pick(table, random_()); }
 
@@ -140,6 +149,7 @@ class Coordinator final : public CallInterceptor {
   live::Interception Ask(std::function<void(const Answer&)> question);
   void InterceptRequest(uint64_t number, Passing passing, const Answer& answer);
   void NoticeSession(const Passing& passing);
+  void NoticeSent(Passing& passing);  // to Spanner
   bool AnswersInItsPlace(Passing& passing, const Answer& answer);
   live::Interception InterceptReply(uint64_t number, const Status& status, const WireReply& reply);
   void NoticeServed(const Passing& passing, const Status& status, const WireReply& reply);
@@ -158,7 +168,9 @@ class Coordinator final : public CallInterceptor {
   void Begin(uint32_t fault, const CallName* trigger);
   bool HasTarget(const sim::FaultSpec& fault);
   bool IsTarget(const sim::FaultSpec& fault, const CallName& call);
-  static sim::PassingCall AtSpanner(const Passing& passing);
+  Writes::iterator FindNewestWrite(ProcessId process, uint16_t lock);
+  sim::PassingCall AtSpanner(const Passing& passing) const;
+  bool CanAbort(const WireCall& wire) const;
   bool IsStartedByFault(int16_t node) const;
   // Carries out the effects of the machine of faults, in their order.
   void CarryOut(const sim::FaultEffects& effects);
@@ -183,6 +195,9 @@ class Coordinator final : public CallInterceptor {
   void CarryOut(const sim::DropRequest& drop);
   void CarryOut(const sim::DropReply& drop);
   void CarryOut(const sim::MarkCall& mark);
+  // A latency begins before its trigger's message goes on, so that the message has it (AddedLatency).
+  void CarryOut(const sim::DelayMessage& /*delay*/) {}
+  void CarryOut(const sim::DelayWrite& delay);
   // Whether a fault waited for the node's next call. `loses` is LosesRequest or LosesReply.
   template <typename Loses>
   bool HasFaultFor(int16_t node, const Loses& loses) {
@@ -210,6 +225,8 @@ class Coordinator final : public CallInterceptor {
   std::map<uint64_t, Passing> passing_;
   std::map<std::pair<SessionName, TransactionId>, OpenTransaction> open_;
   sim::ActiveFaults faults_;
+  Writes writes_;
+  uint64_t last_write_ = 0;
   // The greatest token that the fencing resource has seen, by lock.
   std::vector<std::optional<TokenNumber>> greatest_;
   LocalInstant started_;  // by CLOCK_BOOTTIME

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "live/coordinator.h"
+#include "protocol/spanner/answers.h"
 
 namespace whorl::live {
 namespace {
@@ -102,9 +103,17 @@ void Coordinator::InterceptRequest(uint64_t number, Passing arrived, const Answe
     passing_.erase(number);
     return answer(Dropped());
   }
-  const auto open = open_.find({passing.wire.session, passing.wire.transaction});
-  if (open != open_.end()) ++open->second.calls;
+  NoticeSent(passing);
   answer(Passes(Draw(latencies_.one_way) + AddedLatency(passing, sim::Direction::kTo)));
+}
+
+void Coordinator::NoticeSent(Passing& passing) {
+  passing.at_spanner = true;
+  const WireCall& wire = passing.wire;
+  const auto open = open_.find({wire.session, wire.transaction});
+  if (open == open_.end()) return;
+  ++open->second.calls;
+  open->second.committing |= wire.is_commit;
 }
 
 // A process that lost its session has a new one as soon as a call names it.
@@ -225,9 +234,12 @@ void Coordinator::NoticeTransaction(const Passing& passing, const Status& status
   if (found == open_.end()) return;
   found->second.last_call = Now();
   --found->second.calls;
-  const bool ends =
-      wire.is_rollback || (wire.is_commit && status.ok()) || status.code == Code::kAborted;
-  if (ends) open_.erase(found);
+  const bool ends = wire.is_rollback || reply.commit.has_value() || status.code == Code::kAborted;
+  if (ends) {
+    open_.erase(found);
+  } else if (wire.is_commit && !OutcomeUnknown().Has(status.code)) {
+    found->second.committing = false;
+  }
 }
 
 void Coordinator::AbortIdle() {
@@ -260,7 +272,11 @@ void Coordinator::ReleaseHeld(int16_t node, bool passes) {
   }
   for (const uint64_t number : numbers) {
     const Answer answer = std::exchange(passing_.at(number).held, nullptr);
-    if (!passes) passing_.erase(number);
+    if (passes) {
+      NoticeSent(passing_.at(number));
+    } else {
+      passing_.erase(number);
+    }
     answer(passes ? Passes(Draw(latencies_.one_way)) : Dropped());
   }
 }

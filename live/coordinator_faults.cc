@@ -1,5 +1,6 @@
 // Hosts the machine of active faults (sim/world/fault_effects.h) in a real run.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "live/coordinator.h"
@@ -55,22 +56,42 @@ bool Coordinator::HasTarget(const FaultSpec& fault) {
   return std::ranges::any_of(rows, [&](const Row& row) { return row[key] == wanted; });
 }
 
-// Whether the call is still under way, so that the fault can strike it.
+// Whether the call, or the write, is still under way, so that the fault can strike it.
 bool Coordinator::IsTarget(const FaultSpec& fault, const CallName& call) {
+  if (call.process.node != fault.node) return false;
+  if (SlowsItsTrigger(fault)) return FindNewestWrite(call.process, call.lock) != writes_.end();
   const Passing* passing = FindPassing(call);
-  if (!StrikesOneCall(fault.what) || passing == nullptr || call.process.node != fault.node) {
-    return false;
-  }
-  const bool is_dropped = fault.As<sim::DropRequestFault>() || fault.As<sim::DropReplyFault>();
-  return is_dropped || CanAnswer(fault, AtSpanner(*passing));
+  if (!StrikesOneCall(fault.what) || passing == nullptr) return false;
+  if (fault.As<sim::DropReplyFault>() != nullptr) return true;
+  // What Spanner has served is neither lost on its way there nor answered in its place.
+  if (passing->at_spanner) return false;
+  return fault.As<sim::DropRequestFault>() != nullptr || CanAnswer(fault, AtSpanner(*passing));
 }
 
-sim::PassingCall Coordinator::AtSpanner(const Passing& passing) {
+Coordinator::Writes::iterator Coordinator::FindNewestWrite(ProcessId process, uint16_t lock) {
+  auto newest = writes_.end();
+  for (auto write = writes_.begin(); write != writes_.end(); ++write) {
+    const sim::WriteSent& sent = write->second.write;
+    if (sent.process == process && sent.lock == lock) newest = write;
+  }
+  return newest;
+}
+
+sim::PassingCall Coordinator::AtSpanner(const Passing& passing) const {
   return {.node = passing.call.name.process.node,
           .step = passing.call.step,
-          .can_abort = passing.wire.IsOfReadWrite() && !passing.wire.is_rollback,
+          .can_abort = CanAbort(passing.wire),
           .is_rollback = passing.wire.is_rollback,
           .struck_by = passing.struck_by};
+}
+
+// Whether Spanner could answer the call ABORTED, as model::AbortCall decides it in the simulation: never
+// once the transaction may have been committed.
+bool Coordinator::CanAbort(const WireCall& wire) const {
+  if (wire.is_rollback || wire.method == "BeginTransaction") return false;
+  if (wire.begins_read_write) return true;
+  const auto open = open_.find({wire.session, wire.transaction});
+  return open != open_.end() && !open->second.committing;
 }
 
 bool Coordinator::IsStartedByFault(int16_t node) const {
@@ -142,6 +163,21 @@ void Coordinator::CarryOut(const sim::DropReply& drop) {
 }
 void Coordinator::CarryOut(const sim::MarkCall& mark) {
   FindPassing(mark.call)->struck_by = mark.fault;
+}
+
+// A write to both resources is reported as one to each.
+void Coordinator::CarryOut(const sim::DelayWrite& delay) {
+  const auto& slow = *scenario_.faults[delay.fault].As<sim::SlowResourceFault>();
+  const Duration late = chance_.Delay(delay.fault, slow.add);
+  const auto newest = FindNewestWrite(delay.process, delay.lock);
+  newest->second.due = newest->second.due + late;
+  if (newest == writes_.begin()) return;
+  const auto before = std::prev(newest);
+  const sim::WriteSent& sent = newest->second.write;
+  const sim::WriteSent& other = before->second.write;
+  const bool is_same = other.process == sent.process && other.lock == sent.lock &&
+                       other.token == sent.token && other.fenced != sent.fenced;
+  if (is_same) before->second.due = before->second.due + late;
 }
 
 // --- at Spanner ----------------------------------------------------------------------------------

@@ -3,8 +3,11 @@
 #include <grpcpp/client_context.h>
 
 #include <chrono>
+#include <map>
 #include <utility>
+#include <variant>
 
+#include "sim/scenario/error_text.h"
 #include "wire/requests.h"
 #include "wire/responses.h"
 #include "wire/results.h"
@@ -117,13 +120,17 @@ void Operator::DeleteSession(const SessionName& session) {
 }
 
 Status Operator::RowsAt(std::optional<Timestamp> at, std::vector<Row>& out) {
+  return Query({.sql = Sql::Intern(SelectAll(protocol_, table_)), .parameters = {}}, at, out);
+}
+
+Status Operator::Query(Statement statement, std::optional<Timestamp> at, std::vector<Row>& out) {
   ExecuteSql call;
   Status status = Session(call.session);
   if (!status.ok()) return status;
   SingleUseRead read;
   if (at) read.bound = {.kind = BoundKind::kReadTimestamp, .timestamp = *at};
   call.transaction = read;
-  call.statement.sql = Sql::Intern(SelectAll(protocol_, table_));
+  call.statement = std::move(statement);
   v1::ResultSet reply;
   status = Call(*spanner_, &Spanner::ExecuteSql, wire::Encode(call), reply);
   Response response;
@@ -131,6 +138,37 @@ Status Operator::RowsAt(std::optional<Timestamp> at, std::vector<Row>& out) {
   if (status.ok()) status = wire::DecodeResultSet(reply, response, shape);
   if (status.ok()) out = std::move(response.result.rows);
   return status;
+}
+
+std::string Operator::WhyNotThisTable() {
+  using sim::Cat;
+  std::vector<Row> found;
+  const Status status =
+      Query({.sql = Sql::Intern("SELECT LOWER(COLUMN_NAME), SPANNER_TYPE FROM "
+                                "INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = '' AND "
+                                "LOWER(TABLE_NAME) = LOWER(@table)",
+                                {{.name = "table", .type = Type::kString}}),
+             .parameters = {table_}},
+            std::nullopt, found);
+  if (!status.ok()) return {};
+  if (found.empty()) return Cat("there is no table ", sim::Quoted(table_));
+  std::map<std::string, std::string> types;
+  std::string has;
+  for (const Row& row : found) {
+    const auto& name = std::get<std::string>(row[0]);
+    types[name] = std::get<std::string>(row[1]);
+    has += Cat(has.empty() ? "" : ", ", name);
+  }
+  std::string lacks;
+  for (const ColumnInfo& column : protocol_.columns) {
+    // "STRING(MAX)" is a STRING.
+    const auto type = types.find(std::string(column.name));
+    if (type != types.end() && type->second.starts_with(WordOf(column.type))) continue;
+    lacks += Cat(lacks.empty() ? "" : ", ", column.name, " ", WordOf(column.type));
+  }
+  if (lacks.empty()) return {};
+  return Cat("table ", sim::Quoted(table_), " has not ", protocol_.name, "'s columns: it lacks ",
+             lacks, "; it has ", has);
 }
 
 }  // namespace whorl::live

@@ -36,11 +36,15 @@ class Operator {
   // Reads all rows of the table as of `at`, or the newest; columns in the order of the protocol's
   // table. Spanner keeps old versions for an hour.
   Status RowsAt(std::optional<Timestamp> at, std::vector<Row>& out);
+  // Why the table cannot be the protocol's: it is not there, or lacks columns. Empty if it can, or if
+  // Spanner does not say.
+  std::string WhyNotThisTable();
 
  private:
   Status Session(SessionName& out);
   Status CommitOf(Commit call, Timestamp& commit);
   Status Run(Statement statement, Timestamp& commit);
+  Status Query(Statement statement, std::optional<Timestamp> at, std::vector<Row>& out);
 
   std::unique_ptr<google::spanner::v1::Spanner::Stub> spanner_;
   const ProtocolInfo& protocol_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "protocol/protocols.h"
 #include "sim/scenario/error_text.h"
@@ -16,6 +17,15 @@ using sim::FaultSpec;
 // The number of processes, each with a connection, that two cores can run without delays.
 constexpr size_t kNodesMax = 32;
 
+// Whether the fault is to hold up or lose the reply that its trigger says has arrived.
+bool NeedsReply(const FaultSpec& fault) {
+  const auto* when = std::get_if<sim::When>(&fault.trigger);
+  if (when == nullptr || when->phase != Phase::kReplied || when->node != fault.node) return false;
+  if (fault.As<sim::DropReplyFault>() != nullptr) return true;
+  const bool is_of_messages = fault.As<sim::PartitionFault>() || fault.As<sim::LatencyFault>();
+  return is_of_messages && Covers(DirectionOf(fault.what), sim::Direction::kFrom);
+}
+
 // Why this fault cannot be made real, and what to do instead; nullopt if it can.
 std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
   if (fault.As<sim::TrueTimeFault>() != nullptr) {
@@ -27,6 +37,11 @@ std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
   if (fault.node == FaultSpec::kLeader) {
     return "which real process believes that it leads is only known after the run; name a node, or "
            "run it without --on";
+  }
+  if (NeedsReply(fault)) {
+    return "at `replied` the real reply is in its process, where no network holds it up or loses "
+           "it; say "
+           "`served` or `committed`, use `pause`, or run it without --on";
   }
   const auto* clock = fault.As<sim::ClockFault>();
   if (clock == nullptr || !clock->stands) return std::nullopt;

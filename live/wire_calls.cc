@@ -13,6 +13,19 @@ namespace v1 = google::spanner::v1;
 void ReadSelector(const v1::TransactionSelector& selector, WireCall& out) {
   out.transaction = selector.id();
   out.begins_read_write = selector.begin().has_read_write();
+  out.begins_read_only = selector.begin().has_read_only();
+}
+
+// The name of the session in the field `session` or `name`; empty if the request has none.
+template <typename Proto>
+std::string SessionIn(const std::string& message) {
+  Proto request;
+  request.ParseFromString(message);
+  if constexpr (requires { request.session(); }) {
+    return request.session();
+  } else {
+    return request.name();
+  }
 }
 
 template <typename Alternative>
@@ -82,6 +95,7 @@ WireCall ReadCall(const std::string& method, const std::string& message) {
     call.request = IndexOf<BeginTransaction>();
     call.session = request.session();
     call.begins_read_write = request.options().has_read_write();
+    call.begins_read_only = request.options().has_read_only();
   } else if (method == "Commit") {
     v1::CommitRequest request;
     request.ParseFromString(message);
@@ -98,6 +112,16 @@ WireCall ReadCall(const std::string& method, const std::string& message) {
     call.session = request.session();
     call.transaction = request.transaction_id();
     call.is_rollback = true;
+  } else if (method == "BatchWrite") {
+    call.session = SessionIn<v1::BatchWriteRequest>(message);
+  } else if (method == "PartitionQuery") {
+    call.session = SessionIn<v1::PartitionQueryRequest>(message);
+  } else if (method == "PartitionRead") {
+    call.session = SessionIn<v1::PartitionReadRequest>(message);
+  } else if (method == "GetSession") {
+    call.session = SessionIn<v1::GetSessionRequest>(message);
+  } else if (method == "DeleteSession") {
+    call.session = SessionIn<v1::DeleteSessionRequest>(message);
   }
   return call;
 }

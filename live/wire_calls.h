@@ -15,6 +15,7 @@ struct WireCall {
   SessionName session;
   TransactionId transaction;  // the one in which it runs or that it ends; empty: none
   bool begins_read_write = false;
+  bool begins_read_only = false;
   bool is_commit = false;
   bool is_rollback = false;
   uint8_t request = 0;                            // Request::index()

@@ -8,6 +8,7 @@
 #include "sim/judge/expectations.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
+#include "sim/scenario/warnings.h"
 
 namespace whorl::cli {
 namespace {
@@ -169,6 +170,9 @@ void ReplayOnReport::Print(const Compared& compared) {
        << Beside(compared, Metric::kTakeovers, CountOf) << std::setw(26)
        << Beside(compared, Metric::kWithoutHolderMax, SecondsOf) << "  "
        << ViolatedText(compared.runs) << '\n';
+  for (const std::string& warning : sim::WarningsOf(*compared.scenario)) {
+    out_ << "         warning: " << warning << '\n';
+  }
   PrintSentences(out_, compared.runs, &RealRun::parts, "parts");
   PrintSentences(out_, compared.runs, &RealRun::failures, "not as expected");
   PrintSentences(out_, compared.runs, &RealRun::holes, "hole");
@@ -196,6 +200,7 @@ sim::Json ComparedJson(const Compared& compared) {
   json["scenario"] = compared.scenario->name;
   json["path"] = compared.scenario->path;
   json["protocol"] = compared.scenario->protocol;
+  json["warnings"] = sim::WarningsOf(*compared.scenario);
   json["changed_by_backend"] = compared.changes;
   json["agreed"] = compared.agreed();
   json["runs"] = compared.runs.size();

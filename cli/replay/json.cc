@@ -9,6 +9,7 @@
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/names.h"
 #include "sim/scenario/number_text.h"
+#include "sim/scenario/warnings.h"
 
 namespace whorl::cli {
 namespace {
@@ -128,6 +129,7 @@ Json TallyJson(const Tally& tally) {
   json["protocol"] = scenario.protocol;
   json["verdict"] = std::string(ConclusionText(tally.conclusion()));
   json["failures"] = tally.failures();
+  json["warnings"] = sim::WarningsOf(scenario);
   json["replay"] = ReplayCommand("whorl", scenario, tally.seed_to_replay());
   if (tally.shown() != nullptr) AddRun(tally, *tally.shown(), json["run"] = Json::object());
   if (tally.run_count() > 1) json["repeat"] = RepeatJson(tally);

@@ -13,6 +13,7 @@
 #include "sim/judge/known.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
+#include "sim/scenario/warnings.h"
 
 namespace whorl::cli {
 namespace {
@@ -195,6 +196,9 @@ void ReplayTable::PrintTally(const Tally& tally) {
   const size_t room = width_ == 0 ? 0 : std::max(kViolatedMin, width_ - std::min(width_, used));
   out_ << "  " << Listed(Violated(tally), room, used) << '\n';
   const bool has_failed = tally.conclusion() == Conclusion::kFailed;
+  for (const std::string& warning : sim::WarningsOf(tally.scenario())) {
+    out_ << kIndent << "warning: " << warning << '\n';
+  }
   if (details_ || has_failed) PrintKnown(tally);
   if (has_failed) PrintFailures(tally);
 }

@@ -12,6 +12,7 @@
 
 #include "cli/ddl_file.h"
 #include "cli/option_values.h"
+#include "cli/output.h"
 #include "live/proxy/fault_proxy.h"
 #include "live/rules/rule_engine.h"
 #include "real_client/connection.h"
@@ -43,7 +44,9 @@ class Front final : public FaultFront {
                      [this](const live::CallRecord& record) {
                        log_.Append(record);
                        if (verdict_) verdict_->Note(record);
-                     }}),
+                     },
+                 .say = [](const std::string& line) { Complain(line); },
+                 .say_after = request.hangs_after}),
         proxy_(std::make_unique<live::FaultProxy>(
             upstream.endpoint, engine_,
             live::ProxyOptions{.credentials = std::move(credentials)})) {
@@ -196,6 +199,13 @@ void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request
   app.add_option("--history", request->history, "write each call into FILE, as a line of JSON")
       ->type_name("FILE");
   AddClients(app, request);
+  app.add_option_function<std::string>(
+         "--hangs-after",
+         [request](const std::string& text) {
+           request->hangs_after = DurationOf("--hangs-after", text, "a time such as 10s");
+         },
+         "say on standard error which call has hung for so long, and by which rule (default: 10s)")
+      ->type_name("TIME");
   AddJudgeOptions(app, request->judge);
   AddNumber(
       app, "--seed", 0, std::numeric_limits<uint64_t>::max(),

@@ -13,6 +13,7 @@
 #include "live/foreign/live_verdict.h"
 #include "live/rules/call_rules.h"
 #include "live/rules/rule_engine.h"
+#include "protocol/spanner/time.h"
 #include "real_client/options.h"
 #include "sim/scenario/direction.h"
 #include "sim/world/observation.h"
@@ -26,13 +27,15 @@ struct FaultRequest {
   int clients = 1;                    // ports, one for each client
   std::vector<std::string> names;     // of the clients; empty: they have none
   uint64_t seed = 1;
+  // After how long it is said on standard error that a rule makes a call hang.
+  Duration hangs_after = Seconds(10);
   std::shared_ptr<live::JudgeRequest> judge = std::make_shared<live::JudgeRequest>();
 
   bool IsAsked() const {
     return !files.empty() || !history.empty() || clients > 1 || !names.empty() || judge->IsAsked();
   }
 };
-// --faults, --history, --clients, --seed, --judge, --table, --lease.
+// --faults, --history, --clients, --hangs-after, --seed, --judge, --table, --lease.
 void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request);
 // Reads the files of rules, and checks the rest. Returns what is wrong, each with its place; empty if nothing is.
 std::vector<std::string> Load(FaultRequest& request);

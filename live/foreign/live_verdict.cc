@@ -258,6 +258,8 @@ class DatabaseJudge {
     std::vector<Row> after;
     Status status = operator_.RowsAt(heard.commit - Nanoseconds(1), before);
     if (status.ok()) status = operator_.RowsAt(heard.commit, after);
+    if (!left_ || !status.ok()) hole_ = operator_.WhyNotThisTable();
+    if (!hole_.empty()) return;
     if (!status.ok()) {
       hole_ = Cat("the rows as of ", FormatRfc3339(heard.commit),
                   " could not be read: ", sim::Printable(status.message, 300));
@@ -501,7 +503,7 @@ LiveVerdict::Summary LiveVerdict::Summarise() {
     if (!holds.empty()) summary.lines.push_back(Cat(name, "holds: ", holds));
     if (!unknown.empty()) summary.lines.push_back(Cat(name, "unknown: ", unknown));
   }
-  if (report["locks"].empty()) {
+  if (report["locks"].empty() && report["holes"].empty()) {
     summary.lines.push_back(Cat("verdict: no commit has touched the table ",
                                 sim::Quoted(report["table"].get<std::string>())));
   }

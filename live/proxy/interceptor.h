@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,13 @@ struct Interception {
   Status status;   // for kAnswer; not OK
   // Added to what the server gets, for a request that passes.
   std::multimap<std::string, std::string> metadata;
+  // A call that the server gets in the node's name before the node is answered (kAnswer); its reply is
+  // ignored.
+  struct OwnCall {
+    std::string path;     // "/google.spanner.v1.Spanner/Rollback"
+    std::string message;  // its proto's bytes
+  };
+  std::optional<OwnCall> before_answer = std::nullopt;
 };
 
 // Called on threads of the proxy, for several calls at a time. It may block, which delays only the
@@ -51,6 +59,8 @@ class CallInterceptor {
                                const std::vector<std::string>& /*messages*/) {
     return {};
   }
+  // The node has given up a call whose request or reply was dropped, or has gone.
+  virtual void OnGivenUp(const ProxiedCall& /*call*/) {}
 };
 
 }  // namespace whorl::live

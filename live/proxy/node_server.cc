@@ -120,11 +120,22 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
       return false;
     }
     if (interception.action == Interception::Action::kPass) return true;
+    if (interception.before_answer) SendOwn(*interception.before_answer);
     Tell(Answer(interception.status));
     return false;
   }
 
-  void FinishUnheard() { Finish({grpc::StatusCode::CANCELLED, "The node waits no more."}); }
+  void SendOwn(const Interception::OwnCall& own) {
+    ProxiedCall call = call_;
+    call.path = own.path;
+    const grpc::Slice message(own.message);
+    server_.upstream_.Send(call, grpc::ByteBuffer(&message, 1), server_.core_.stop.get_token());
+  }
+
+  void FinishUnheard() {
+    server_.core_.interceptor.OnGivenUp(call_);
+    Finish({grpc::StatusCode::CANCELLED, "The node waits no more."});
+  }
 
   void Tell(Reply reply) {
     reply_ = server_.refuses_replies_

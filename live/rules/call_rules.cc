@@ -7,6 +7,7 @@
 
 #include "live/foreign/sql_steps.h"
 #include "protocol/protocols.h"
+#include "protocol/spanner/answers.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/json_document.h"
@@ -19,25 +20,15 @@ using sim::JsonKind;
 using sim::JsonValue;
 using sim::Problems;
 
-constexpr std::array<std::string_view, 18> kKeys = {
-    "do",    "method", "sql",   "sql_matches", "table", "protocol", "step", "parameters", "client",
-    "count", "every",  "times", "probability", "ttl",   "phase",    "code", "for",        "about"};
-constexpr std::array<std::string_view, 16> kMethods = {"BatchCreateSessions",
-                                                       "BeginTransaction",
-                                                       "Commit",
-                                                       "CreateSession",
-                                                       "DeleteSession",
-                                                       "ExecuteBatchDml",
-                                                       "ExecuteSql",
-                                                       "ExecuteStreamingSql",
-                                                       "GetSession",
-                                                       "ListSessions",
-                                                       "PartitionQuery",
-                                                       "PartitionRead",
-                                                       "Read",
-                                                       "Rollback",
-                                                       "StreamingRead",
-                                                       "BatchWrite"};
+constexpr std::array<std::string_view, 19> kKeys = {
+    "do",    "method",     "sql",    "sql_matches", "table",     "protocol", "step",
+    "count", "parameters", "client", "every",       "times",     "ttl",      "probability",
+    "phase", "code",       "for",    "about",       "impossible"};
+std::vector<std::string_view> Methods() {
+  std::vector<std::string_view> methods;
+  for (const CallAnswers& answers : AnswersOfCalls()) methods.push_back(answers.method);
+  return methods;
+}
 
 // Reads one rule. Every problem is reported at its place.
 class RuleReader {
@@ -92,7 +83,8 @@ class RuleReader {
 
   void ReadMatch() {
     With("method", [&](const JsonValue& value) {
-      if (const auto at = Word(value, "method", kMethods)) rule_.method = kMethods[*at];
+      const std::vector<std::string_view> methods = Methods();
+      if (const auto at = Word(value, "method", methods)) rule_.method = methods[*at];
     });
     Text("sql", rule_.sql);
     if (!rule_.sql.empty()) rule_.sql = NormalizedSql(rule_.sql);
@@ -187,6 +179,58 @@ class RuleReader {
       if (rule_.action != RuleAction::kError) problems_.Add(value, "only \"error\" has a code");
     });
     ReadTime();
+    CheckPossible(*action);
+  }
+
+  // Who tests against what Spanner never shows finds defects that are none.
+  void CheckPossible(const JsonValue& action) {
+    const std::optional<Code> code = AnswerOf(rule_);
+    With("impossible", [&](const JsonValue& value) {
+      if (value.kind() != JsonKind::kBoolean) {
+        problems_.Add(value, Cat("expected true or false, got ", sim::Described(value)));
+      } else if (value.IsTrue() && !code) {
+        problems_.Add(value, "what this fault does can happen");
+      }
+      rule_.impossible = value.IsTrue();
+    });
+    if (!code || *code == Code::kOk || rule_.impossible) return;
+    const std::string why = WhyImpossible(*code);
+    if (why.empty()) return;
+    const auto at = value_.Find(rule_.action == RuleAction::kError ? "code" : "do");
+    problems_.Add(at.value_or(action),
+                  Cat(why, "; \"impossible\": true beside it shows it nevertheless"));
+  }
+  // Empty if Spanner can answer so.
+  std::string WhyImpossible(Code code) const {
+    if (rule_.phase == RulePhase::kServed) {
+      if (OutcomeUnknown().Has(code)) return {};
+      return Cat("Spanner does not answer ", WordOf(code),
+                 " to a call that it has served; \"phase\": \"sent\" strikes before that, and ",
+                 "after it there are drop_reply and the codes ", ListOf(OutcomeUnknown()));
+    }
+    if (rule_.method.empty()) {
+      const bool is_possible = std::ranges::any_of(AnswersOfCalls(), [&](const CallAnswers& one) {
+        return MayAnswer(one.method, code, true);
+      });
+      return is_possible ? "" : Cat("Spanner answers ", WordOf(code), " to no call");
+    }
+    const CallAnswers* answers = FindAnswers(rule_.method);
+    if (answers == nullptr) return {};  // told already
+    if (rule_.action == RuleAction::kSessionLoss) {
+      return answers->can_lose_session
+                 ? ""
+                 : Cat("Spanner answers ", rule_.method, " without looking for a session");
+    }
+    if (MayAnswer(rule_.method, code, true)) return {};
+    return Cat("Spanner never answers ", WordOf(code), " to ", rule_.method,
+               "; its codes: ", ListOf(AnyCall() | answers->codes));
+  }
+  static std::string ListOf(CodeSet codes) {
+    std::string list;
+    for (const Code code : AllOf<Code>()) {
+      if (codes.Has(code)) list += Cat(list.empty() ? "" : ", ", WordOf(code));
+    }
+    return list;
   }
 
   void ReadTime() {
@@ -225,6 +269,19 @@ class RuleReader {
 };
 
 }  // namespace
+
+std::optional<Code> AnswerOf(const CallRule& rule) {
+  switch (rule.action) {
+    case RuleAction::kAbort:
+      return Code::kAborted;
+    case RuleAction::kError:
+      return rule.code;
+    case RuleAction::kSessionLoss:
+      return Code::kNotFound;
+    default:
+      return std::nullopt;
+  }
+}
 
 bool ParseRules(const std::string& name, std::string_view text, std::vector<CallRule>& out,
                 std::vector<std::string>& errors) {

@@ -74,10 +74,15 @@ struct CallRule {
   RulePhase phase = RulePhase::kSent;
   RuleAction action = RuleAction::kAbort;
   Code code = Code::kUnavailable;  // of kError
-  Duration least;                  // drawn between these, for actions that take time
+  // Even where Spanner never answers so (protocol/spanner/answers.h).
+  bool impossible = false;
+  Duration least;  // drawn between these, for actions that take time
   Duration most;
   std::string text;  // the rule as it was written, for people
 };
+
+// What the rule's calls are answered in Spanner's place; empty: it does something else to them.
+std::optional<Code> AnswerOf(const CallRule& rule);
 
 // Appends the rules of a text, or what is wrong with them: "NAME:3:5: /faults/0/do: ...", as of
 // scenarios. False if anything is wrong.

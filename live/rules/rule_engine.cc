@@ -4,8 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "google/spanner/v1/spanner.pb.h"
 #include "live/foreign/sql_steps.h"
 #include "protocol/protocols.h"
+#include "protocol/spanner/answers.h"
+#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {
@@ -67,6 +70,19 @@ Interception Lost() {
   return interception;
 }
 
+// Whether Spanner, too, has to forget the call's transaction: its locks are gone when a client hears that it was
+// aborted.
+bool EndsAtSpanner(const CallRule& rule, const WireCall& call) {
+  return AnswerOf(rule) == Code::kAborted && !rule.impossible && !call.transaction.empty();
+}
+
+Interception::OwnCall RollbackOf(const WireCall& call) {
+  google::spanner::v1::RollbackRequest request;
+  request.set_session(call.session.str());
+  request.set_transaction_id(call.transaction.str());
+  return {.path = "/google.spanner.v1.Spanner/Rollback", .message = request.SerializeAsString()};
+}
+
 }  // namespace
 
 RuleEngine::RuleEngine(Options options) : options_(std::move(options)), random_(options_.seed) {}
@@ -114,6 +130,7 @@ const CallRule* RuleEngine::Strikes(RulePhase phase, const CallRecord& record) {
   for (auto& [number, rule] : rules_) {
     const CallRule& what = rule.rule;
     if (what.phase != phase || IsOver(rule, now) || !Matches(what, record)) continue;
+    if (!IsPossible(what, record)) continue;
     ++rule.matched;
     if (rule.matched < what.count || (rule.matched - what.count) % what.every != 0) continue;
     if (std::uniform_int_distribution<int64_t>(1, 100)(random_) > what.percent) continue;
@@ -123,6 +140,104 @@ const CallRule* RuleEngine::Strikes(RulePhase phase, const CallRecord& record) {
     strikes = &what;
   }
   return strikes;
+}
+
+bool RuleEngine::IsPossible(const CallRule& rule, const CallRecord& record) const {
+  const std::optional<Code> code = AnswerOf(rule);
+  if (!code || rule.impossible) return true;
+  if (rule.phase == RulePhase::kServed) return OutcomeUnknown().Has(*code);
+  const WireCall& call = record.call;
+  if (rule.action == RuleAction::kSessionLoss) {
+    const CallAnswers* answers = FindAnswers(record.method);
+    return answers != nullptr && answers->can_lose_session && !call.session.empty();
+  }
+  const TransactionSeen seen = SeenOf(call);
+  if (seen.committed != Committed::kNo) return CommitAgain().Has(*code);
+  return MayAnswer(record.method, *code, call.IsOfReadWrite() && !seen.is_read_only);
+}
+
+RuleEngine::TransactionSeen RuleEngine::SeenOf(const WireCall& call) const {
+  if (call.transaction.empty()) return {};
+  const TransactionSeen* seen = transactions_.Find({call.session.str(), call.transaction.str()});
+  return seen == nullptr ? TransactionSeen{} : *seen;
+}
+
+std::optional<RuleEngine::AnsweredBy> RuleEngine::StandingAnswer(const WireCall& call) const {
+  if (const AnsweredBy* lost = lost_sessions_.Find(call.session.str())) {
+    const CallAnswers* answers = FindAnswers(call.method);
+    if (answers != nullptr && answers->can_lose_session) return *lost;
+  }
+  return call.is_rollback ? std::nullopt : SeenOf(call).ended_by;
+}
+
+void RuleEngine::NotePassed(const WireCall& call) {
+  if (call.transaction.empty() || (!call.is_commit && !call.is_rollback)) return;
+  TransactionSeen seen = SeenOf(call);
+  if (call.is_rollback) seen.ended_by.reset();
+  if (call.is_commit) seen.committed = std::max(seen.committed, Committed::kPerhaps);
+  transactions_.Put({call.session.str(), call.transaction.str()}, std::move(seen));
+}
+
+void RuleEngine::NoteAnswered(const CallRule& rule, const WireCall& call, const Status& status) {
+  if (rule.impossible) return;
+  const AnsweredBy answered = {.status = status, .rule = rule.text};
+  if (rule.action == RuleAction::kSessionLoss) {
+    lost_sessions_.Put(call.session.str(), answered);
+  } else if (!call.transaction.empty() && !call.is_rollback && EndsTransaction().Has(status.code)) {
+    TransactionSeen seen = SeenOf(call);
+    seen.ended_by = answered;
+    transactions_.Put({call.session.str(), call.transaction.str()}, std::move(seen));
+  }
+}
+
+void RuleEngine::NoteReply(const WireCall& call, const Status& status, const WireReply& reply) {
+  if (call.begins_read_only && !reply.begun.empty()) {
+    transactions_.Put({call.session.str(), reply.begun.str()}, {.is_read_only = true});
+  }
+  if (!call.is_commit || call.transaction.empty()) return;
+  TransactionSeen seen = SeenOf(call);
+  if (reply.commit) {
+    seen.committed = Committed::kYes;
+  } else if (seen.committed == Committed::kPerhaps && !OutcomeUnknown().Has(status.code)) {
+    // Refused; or OK without a timestamp: Spanner asks for another token, and has not committed.
+    seen.committed = Committed::kNo;
+  }
+  transactions_.Put({call.session.str(), call.transaction.str()}, std::move(seen));
+}
+
+void RuleEngine::SayLater(const ProxiedCall& call, const CallRule& rule,
+                          const Interception& interception, Duration drawn) {
+  using sim::Cat;
+  if (!options_.say) return;
+  const bool is_lost = interception.action == Interception::Action::kDrop;
+  if (!is_lost && drawn <= options_.say_after) return;
+  const std::string client = Cat("client ", std::to_string(call.node + 1));
+  const std::string since = FormatDuration(options_.say_after);
+  const std::string by = Cat(" by ", rule.text, ", ", WordOf(rule.action));
+  const bool is_link = rule.action == RuleAction::kBlackHole || rule.action == RuleAction::kReset;
+  std::string line = Cat(call.method, " of ", client, " has had no answer for ", since, by);
+  if (is_link) line = Cat(client, " has been cut off for ", since, by);
+  line += is_lost ? "; it hangs until its client gives it up, which may be an hour from its start "
+                    "(the default in Java and Python)"
+                  : Cat("; for ", FormatDuration(drawn), " in all");
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_lost) hanging_.insert(call.number);
+  }
+  options_.later(options_.say_after, [this, is_lost, number = call.number, rule = rule.text,
+                                      method = call.method, line = std::move(line)] {
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_lost && hanging_.erase(number) == 0) return;
+      if (!said_.emplace(rule, method).second) return;
+    }
+    options_.say(line);
+  });
+}
+
+void RuleEngine::OnGivenUp(const ProxiedCall& call) {
+  const std::lock_guard lock(mutex_);
+  hanging_.erase(call.number);
 }
 
 Interception RuleEngine::Act(const CallRule& rule, const CallRecord& record, Duration drawn) {
@@ -170,24 +285,42 @@ Interception RuleEngine::OnRequest(const ProxiedCall& call, const std::string& m
   passing.record.method = call.method;
   passing.record.call = ReadCall(call.method, message);
   std::optional<CallRule> rule;
+  std::optional<AnsweredBy> standing;
   Duration drawn;
   {
     const std::lock_guard lock(mutex_);
     if (passing.record.call.is_commit) commits_.emplace(call.number, passing.record.at);
-    if (const CallRule* strikes = Strikes(RulePhase::kSent, passing.record)) {
+    standing = StandingAnswer(passing.record.call);
+    if (standing) {
+      passing.record.fault = standing->rule;
+    } else if (const CallRule* strikes = Strikes(RulePhase::kSent, passing.record)) {
       rule = *strikes;
       drawn = Nanoseconds(
           std::uniform_int_distribution<int64_t>(rule->least.ns, rule->most.ns)(random_));
       passing.record.fault = rule->text;
     }
-    if (!rule) passing_[call.number] = passing;
+    if (!rule && !standing) {
+      NotePassed(passing.record.call);
+      passing_[call.number] = passing;
+    }
   }
-  if (!rule) return {};
-  Interception interception = Act(*rule, passing.record, drawn);
-  if (interception.action == Interception::Action::kPass) {
+  if (!rule && !standing) return {};
+  Interception interception =
+      standing ? Answered(standing->status) : Act(*rule, passing.record, drawn);
+  if (rule) SayLater(call, *rule, interception, drawn);
+  {
     const std::lock_guard lock(mutex_);
-    passing_[call.number] = std::move(passing);
-    return interception;
+    if (interception.action == Interception::Action::kPass) {
+      NotePassed(passing.record.call);
+      passing_[call.number] = std::move(passing);
+      return interception;
+    }
+    if (rule && interception.action == Interception::Action::kAnswer) {
+      if (EndsAtSpanner(*rule, passing.record.call)) {
+        interception.before_answer = RollbackOf(passing.record.call);
+      }
+      NoteAnswered(*rule, passing.record.call, interception.status);
+    }
   }
   passing.record.status = interception.status;
   passing.record.answered = interception.action == Interception::Action::kAnswer;
@@ -209,6 +342,7 @@ Interception RuleEngine::OnReply(const ProxiedCall& call, const Status& status,
     const WireReply reply = ReadReply(call.method, messages);
     passing.record.begun = reply.begun;
     passing.record.commit = reply.commit;
+    NoteReply(passing.record.call, status, reply);
     if (const CallRule* strikes = Strikes(RulePhase::kServed, passing.record)) {
       rule = *strikes;
       drawn = Nanoseconds(
@@ -217,7 +351,10 @@ Interception RuleEngine::OnReply(const ProxiedCall& call, const Status& status,
     }
   }
   Interception interception;
-  if (rule) interception = Act(*rule, passing.record, drawn);
+  if (rule) {
+    interception = Act(*rule, passing.record, drawn);
+    SayLater(call, *rule, interception, drawn);
+  }
   passing.record.status =
       interception.action == Interception::Action::kAnswer ? interception.status : status;
   passing.record.answered = interception.action != Interception::Action::kDrop;

@@ -1,13 +1,25 @@
 // Strikes the calls of any program by rules, and writes down what passes.
+//
+// Invariants:
+//   1. No rule answers what Spanner could not have answered (protocol/spanner/answers.h), unless it says
+//      "impossible": a call that cannot be answered so is passed over, and does not count as a match. In
+//      particular, a Commit that comes again after it may have been applied gets Spanner's own answer.
+//   2. What a rule has said of a transaction or a session stays true: an aborted transaction stays aborted
+//      until it is rolled back, and a lost session stays lost.
+//   3. A call that a rule leaves without an answer, or holds back, is told of after a while.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "live/proxy/interceptor.h"
@@ -33,6 +45,28 @@ struct CallRecord {
   std::string fault;     // the rule that struck it
 };
 
+// The newest so many keys and what is known of each. Programs that run for days make millions.
+template <typename Key, typename Value>
+class NewestOf {
+ public:
+  void Put(const Key& key, Value value) {
+    if (values_.insert_or_assign(key, std::move(value)).second) order_.push_back(key);
+    if (order_.size() <= kKept) return;
+    values_.erase(order_.front());
+    order_.pop_front();
+  }
+  // Null if there is none.
+  const Value* Find(const Key& key) const {
+    const auto found = values_.find(key);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  static constexpr size_t kKept = 100'000;
+  std::map<Key, Value> values_;
+  std::deque<Key> order_;
+};
+
 // Thread-safe.
 class RuleEngine final : public CallInterceptor {
  public:
@@ -47,6 +81,10 @@ class RuleEngine final : public CallInterceptor {
     std::function<void(Duration later, std::function<void()> task)> later;
     // Called for each call, one at a time; null: nothing is written down.
     std::function<void(const CallRecord&)> record;
+    // Says to people, after so long, which call hangs by which rule; null: nothing is said. Called without
+    // a lock.
+    std::function<void(const std::string& line)> say;
+    Duration say_after = Seconds(10);
   };
   explicit RuleEngine(Options options);
 
@@ -68,8 +106,23 @@ class RuleEngine final : public CallInterceptor {
   Interception OnRequest(const ProxiedCall& call, const std::string& message) override;
   Interception OnReply(const ProxiedCall& call, const Status& status,
                        const std::vector<std::string>& messages) override;
+  void OnGivenUp(const ProxiedCall& call) override;
 
  private:
+  // A transaction, by its session and its id.
+  using TransactionKey = std::pair<std::string, std::string>;
+  // What a rule has answered, and which.
+  struct AnsweredBy {
+    Status status;
+    std::string rule;
+  };
+  enum class Committed : uint8_t { kNo, kPerhaps, kYes };
+  struct TransactionSeen {
+    bool is_read_only = false;
+    Committed committed = Committed::kNo;  // kPerhaps: its Commit is at Spanner
+    std::optional<AnsweredBy> ended_by;
+  };
+
   struct Rule {
     CallRule rule;
     LocalInstant made;
@@ -81,10 +134,23 @@ class RuleEngine final : public CallInterceptor {
     LocalInstant arrived;
   };
 
-  // The first rule that strikes the call at this phase; null if none does. REQUIRES: mutex_ is held.
+  // All REQUIRE: mutex_ is held.
+  // The first rule that strikes the call at this phase; null if none does.
   const CallRule* Strikes(RulePhase phase, const CallRecord& record);
+  // Whether Spanner could do what the rule does.
+  bool IsPossible(const CallRule& rule, const CallRecord& record) const;
+  // The answer that follows from what rules have answered before.
+  std::optional<AnsweredBy> StandingAnswer(const WireCall& call) const;
+  void NotePassed(const WireCall& call);  // to Spanner
+  void NoteAnswered(const CallRule& rule, const WireCall& call, const Status& status);
+  void NoteReply(const WireCall& call, const Status& status, const WireReply& reply);
+  TransactionSeen SeenOf(const WireCall& call) const;
+
   static bool IsOver(const Rule& rule, LocalInstant now);
   Interception Act(const CallRule& rule, const CallRecord& record, Duration drawn);
+  // After a while, says that the rule makes the call hang, if it still does then.
+  void SayLater(const ProxiedCall& call, const CallRule& rule, const Interception& interception,
+                Duration drawn);
   void Record(uint64_t number, const Passing& passing);
 
   const Options options_;
@@ -94,7 +160,11 @@ class RuleEngine final : public CallInterceptor {
   std::map<int64_t, Rule> rules_;
   std::map<uint64_t, Passing> passing_;
   std::map<uint64_t, Timestamp> commits_;  // when they arrived, until they are recorded
-  std::mutex recording_;                   // one record at a time
+  NewestOf<TransactionKey, TransactionSeen> transactions_;
+  NewestOf<std::string, AnsweredBy> lost_sessions_;
+  std::set<uint64_t> hanging_;                          // calls that were lost and not given up
+  std::set<std::pair<std::string, std::string>> said_;  // rules, and the methods that they hold
+  std::mutex recording_;                                // one record at a time
 };
 
 }  // namespace whorl::live

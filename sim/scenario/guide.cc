@@ -129,8 +129,9 @@ constexpr std::string_view kPhasesText = R"(
 ## Phases
 
 "Between INSERT and UPDATE" of a takeover is the step `takeover_insert` and the phase `replied`. A
-pause or a partition that strikes at `replied` holds that very reply up; one that is to strike after
-the process has acted on it says `ended`.
+pause, a latency or a partition that strikes at `replied` holds that very reply up, and `drop_reply` loses
+it; one that is to strike after the process has acted on it says `ended`. On a real server a reply that
+has arrived cannot be held up: there, `replied` is refused for these, but not for a pause.
 
 )";
 

@@ -271,7 +271,8 @@ ObjectInfo DescribeWorkload() {
         .form = Form::kDuration,
         .about = "how long an application stays at work after it is told that it leads no more, "
                  "or to stop; a write in progress may still be sent, and only then may the "
-                 "protocol give the lock back",
+                 "protocol give the lock back. With `use` `has_lock` it is at work only from an "
+                 "answer to its write",
         .otherwise = JsonText(WorkloadSpec().stop_takes)},
        {.name = "resource",
         .form = Form::kWord,

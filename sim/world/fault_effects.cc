@@ -72,6 +72,7 @@ class FaultStep {
   void Ended() { Observe(FaultEnded{.fault = fault_}); }
 
   void StrikeOneCall(const std::optional<CallName>& call);
+  void SlowDown(const CallName& trigger);
   bool GoesOnAfter(uint32_t incarnation);
   std::vector<uint32_t>& ActiveOnes() { return faults_.At(node_).active; }
   void Activate() { ActiveOnes().push_back(fault_); }
@@ -157,6 +158,7 @@ void FaultStep::Due(const FaultTarget& target) {
   if (StrikesOneCall(spec_.what)) return StrikeOneCall(target.call);
   Began();
   std::visit([this](const auto& kind) { Begin(kind); }, spec_.what);
+  if (target.call) SlowDown(*target.call);
   if (!GoesOnAfter(target.incarnation)) Ended();
 }
 
@@ -185,6 +187,14 @@ void FaultStep::StrikeOneCall(const std::optional<CallName>& call) {
     Add(MarkCall{.call = *call, .fault = fault_});
   }
   Ended();
+}
+
+// What triggered the fault was on its way before it began.
+void FaultStep::SlowDown(const CallName& trigger) {
+  if (spec_.As<LatencyFault>() != nullptr) Add(DelayMessage{.call = trigger, .fault = fault_});
+  if (spec_.As<SlowResourceFault>() != nullptr) {
+    Add(DelayWrite{.process = trigger.process, .lock = trigger.lock, .fault = fault_});
+  }
 }
 
 void FaultStep::Over(bool same_process) {
@@ -260,6 +270,12 @@ bool LosesRequest(const Scenario& scenario, ActiveFaults& faults, int16_t node, 
 
 bool LosesReply(const Scenario& scenario, ActiveFaults& faults, int16_t node, FaultEffects& out) {
   return TakesArmed<DropReplyFault>(scenario, faults, node, out);
+}
+
+bool SlowsItsTrigger(const FaultSpec& fault) {
+  const auto* when = std::get_if<When>(&fault.trigger);
+  return fault.As<SlowResourceFault>() != nullptr && when != nullptr &&
+         when->step == steps::kWrite && when->phase == Phase::kSent;
 }
 
 bool CanAnswer(const FaultSpec& fault, const PassingCall& call) {

@@ -66,10 +66,12 @@ struct FaultTarget {
   // The node that it strikes: its own, or the one that leads (FaultSpec::kLeader); kNoNode for what
   // happens at Spanner.
   int16_t node = FaultSpec::kNoNode;
-  unsigned life = kIsDown;       // what that node is doing: one of Lives
-  uint32_t incarnation = 0;      // incarnation of that node's process
-  bool exists = true;            // whether the session or row that it takes away exists
-  std::optional<CallName> call;  // the call that triggered it, if the fault can still strike that
+  unsigned life = kIsDown;   // what that node is doing: one of Lives
+  uint32_t incarnation = 0;  // incarnation of that node's process
+  bool exists = true;        // whether the session or row that it takes away exists
+  // The call that triggered it, if the fault can still strike that. Of a fault that slows things down: if
+  // its request or reply is on its way; for slow_resource, process and lock of the write that triggered it.
+  std::optional<CallName> call;
 };
 
 // When a call reaches Spanner.
@@ -164,11 +166,20 @@ struct MarkCall {  // becomes PassingCall::struck_by when the call reaches Spann
   CallName call;
   uint32_t fault = 0;
 };
+struct DelayMessage {  // the call's request or reply, which is on its way, by what the fault adds
+  CallName call;
+  uint32_t fault = 0;
+};
+struct DelayWrite {  // the newest write of the process and lock on its way to the resource
+  ProcessId process;
+  uint16_t lock = 0;
+  uint32_t fault = 0;
+};
 using FaultEffect =
     std::variant<ObserveFault, PauseProcess, ResumeProcess, CrashProcess, StopProcess, StartProcess,
                  StartAgain, EndLater, SetLink, ReleaseMessages, LeaveSlowCalls, TakeSession,
                  TellOfRelease, SetNodeClock, ReleaseNodeClock, SetSpannerClocks, ActAsOperator,
-                 DropRequest, DropReply, MarkCall>;
+                 DropRequest, DropReply, MarkCall, DelayMessage, DelayWrite>;
 using FaultEffects = std::vector<FaultEffect>;
 
 // --- faults that are due and over ---------------------------------------------------------------
@@ -201,6 +212,9 @@ std::optional<FaultAnswer> AnswerByFault(const Scenario& scenario, const ActiveF
                                          const PassingCall& call, FaultChance& chance);
 // The message of such a reply.
 inline constexpr std::string_view kFaultAnswers = "a fault of the scenario answers so";
+// Whether the write that triggered the fault is slowed by it: one that has just been sent.
+bool SlowsItsTrigger(const FaultSpec& fault);
+
 // Whether a fault of one call would answer this one.
 bool CanAnswer(const FaultSpec& fault, const PassingCall& call);
 // The armed fault has struck.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <variant>
 
+#include "sim/world/call_draws.h"
 #include "sim/world/calls.h"
 #include "sim/world/clock_changes.h"
 #include "sim/world/fault_effects.h"
@@ -43,13 +44,28 @@ bool HasTarget(Work& work, const FaultSpec& fault, int16_t node) {
   return target == nullptr || RowExists(work, *target);
 }
 
-// Whether the call is still there for the fault to strike.
+// The place of the newest write of the process and lock that is on its way to the resource.
+std::optional<uint32_t> FindNewestWrite(const Work& work, ProcessId process, uint16_t lock) {
+  std::optional<uint32_t> newest;
+  work.state.pending.ForEach([&](const PendingSlot& slot, uint32_t place) {
+    const auto* write = std::get_if<ResourceWrite>(&slot.choice.event);
+    if (write == nullptr || write->process != process || write->lock != lock) return;
+    if (!newest || work.state.pending[*newest].id < slot.id) newest = place;
+  });
+  return newest;
+}
+
+// Whether the call, or the write, is still there for the fault to strike.
 bool CanStrike(Work& work, const FaultSpec& fault, int16_t node, const CallName& name) {
-  if (!StrikesOneCall(fault.what) || name.process.node != node) return false;
+  if (name.process.node != node) return false;
+  if (SlowsItsTrigger(fault)) return FindNewestWrite(work, name.process, name.lock).has_value();
+  const auto* latency = fault.As<LatencyFault>();
+  if (!StrikesOneCall(fault.what) && latency == nullptr) return false;
   const std::optional<uint32_t> place = FindCall(work, name);
   if (!place) return false;
   const Call& call = work.CallAt(*place);
   if (!call.awaited) return false;
+  if (latency != nullptr) return FindMessageOnItsWay(work, *place, latency->direction).has_value();
   if (fault.As<DropReplyFault>() != nullptr) return true;
   if (!FindPendingOf<CallArrives>(work, *place)) return false;
   const PassingCall passing = {.node = node,
@@ -141,6 +157,18 @@ void CarryOut(Work& work, const DropReply& drop) {
 
 void CarryOut(Work& work, const MarkCall& mark) {
   work.CallAt(*FindCall(work, mark.call)).struck_by = mark.fault;
+}
+
+void CarryOut(Work& work, const DelayMessage& delay) {
+  DelayMessageOf(work, *FindCall(work, delay.call), delay.fault);
+}
+
+void CarryOut(Work& work, const DelayWrite& delay) {
+  const uint32_t place = *FindNewestWrite(work, delay.process, delay.lock);
+  const DrawnFor whom = {.node = delay.process.node, .lock = delay.lock, .step = steps::kWrite};
+  DrawnFaultChance chance(*work.chance, Draw::kResourceLatency, whom);
+  const auto& slow = *work.scenario.faults[delay.fault].As<SlowResourceFault>();
+  Postpone(work, place, chance.Delay(delay.fault, slow.add));
 }
 
 void CarryOut(Work& work, const FaultEffects& effects) {

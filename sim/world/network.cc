@@ -1,6 +1,8 @@
 #include "sim/world/network.h"
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "sim/world/call_draws.h"
 #include "sim/world/calls.h"
@@ -153,6 +155,41 @@ void OnCallTimesOut(Work& work, uint32_t place) {
   response.status = deadline ? Error(Code::kDeadlineExceeded, "the call's deadline passed")
                              : Error(Code::kUnavailable, "the connection timed out");
   EndCall(work, place, /*from_spanner=*/false, std::move(response));
+}
+
+// --- messages that a fault meets on their way --------------------------------------------------------
+
+std::optional<uint32_t> FindMessageOnItsWay(const Work& work, uint32_t call, Direction direction) {
+  std::optional<uint32_t> found;
+  work.state.pending.ForEach([&](const PendingSlot& slot, uint32_t place) {
+    if (slot.call != call || slot.queued == PendingSlot::kNone) return;
+    const auto* reply = std::get_if<ReplyArrives>(&slot.choice.event);
+    const bool is_request = std::holds_alternative<CallArrives>(slot.choice.event);
+    if (is_request && Covers(direction, Direction::kTo)) found = place;
+    if (reply != nullptr && reply->from_spanner && Covers(direction, Direction::kFrom))
+      found = place;
+  });
+  return found;
+}
+
+void DelayMessageOf(Work& work, uint32_t place, uint32_t fault) {
+  const auto& latency = *work.scenario.faults[fault].As<LatencyFault>();
+  const uint32_t message = *FindMessageOnItsWay(work, place, latency.direction);
+  const bool is_request =
+      std::holds_alternative<CallArrives>(work.state.pending[message].choice.event);
+  Call& call = work.CallAt(place);
+  DrawnFaultChance chance(*work.chance, is_request ? Draw::kRequestLatency : Draw::kReplyLatency,
+                          DrawnForCall(call));
+  Postpone(work, message, chance.Delay(fault, latency.add));
+  call.slowed = true;
+  const Instant deadline = DeadlineOf(work, call);
+  if (work.state.pending[message].due > deadline) SetTimeout(work, place, deadline);
+}
+
+void Postpone(Work& work, uint32_t event, Duration by) {
+  const Instant due = std::max(work.state.pending[event].due, work.state.now) + by;
+  work.state.pending.Dequeue(event);
+  work.state.pending.Enqueue(event, due);
 }
 
 // --- the end of a black hole -------------------------------------------------------------------

@@ -22,14 +22,10 @@ struct Answer {
   std::vector<MessagePtr> messages;
 };
 
-// An error; the remedy is added where the model lacks what the call needs.
-inline Answer Refused(Status status) {
-  if (status.message.view().find("is not modelled") != std::string::npos) {
-    status.message =
-        status.message + "; whorl proxy puts the same faults before a server that has it";
-  }
-  return {.status = std::move(status)};
-}
+// The status with the remedy, where the model lacks what the call needs, or perhaps lacks it: what it
+// cannot parse or type may be a part of the language that it does not know.
+Status WithRemedy(Status status);
+inline Answer Refused(Status status) { return {.status = WithRemedy(std::move(status))}; }
 inline Status OnlyMultiplexed() {
   return Error(Code::kUnimplemented, "This server has multiplexed sessions only.");
 }

@@ -437,7 +437,7 @@ void ServedDatabase::AddToGroups(Groups& groups, int32_t group, const Status& st
                                  const Response* response) const {
   auto message = std::make_shared<v1::BatchWriteResponse>();
   message->add_indexes(group);
-  *message->mutable_status() = wire::EncodeRpcStatus(status);
+  *message->mutable_status() = wire::EncodeRpcStatus(WithRemedy(status));
   if (response != nullptr && status.ok()) {
     *message->mutable_commit_timestamp() = wire::EncodeCommitResponse(*response).commit_timestamp();
   }
@@ -622,7 +622,9 @@ struct ServedDatabase::Encoder {
     for (const Statement& statement : call.statements) {
       shapes.push_back(database.ShapeOf(statement.sql));
     }
-    return AnswerWith(wire::EncodeBatchDmlResponse(response, shapes));
+    Response answer = response;
+    answer.result.status = WithRemedy(std::move(answer.result.status));
+    return AnswerWith(wire::EncodeBatchDmlResponse(answer, shapes));
   }
   Answer operator()(const BeginTransaction&) const {
     return AnswerWith(wire::EncodeTransaction(response));

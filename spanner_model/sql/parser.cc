@@ -79,6 +79,14 @@ class StatementParser {
 
   ast::TableName ParseTable() {
     ast::TableName table;
+    if (tokens_.AtSymbol("(")) {
+      tokens_.Fail(tokens_.Peek().offset, "A subquery in the place of a table is not modelled");
+      return table;
+    }
+    if (tokens_.AtWord("UNNEST") && tokens_.Peek(1).IsSymbol("(")) {
+      tokens_.Fail(tokens_.Peek().offset, "UNNEST in the place of a table is not modelled");
+      return table;
+    }
     if (IsName(tokens_.Peek()) && tokens_.Peek(1).IsSymbol(".")) {
       table.schema = tokens_.Take().text;
       tokens_.Take();

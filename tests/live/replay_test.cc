@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -112,6 +115,178 @@ TEST_F(LiveReplayTest, ErrorsAreAnsweredInSpannersPlace) {
   const std::string trace = ReadText(folder_ / "traces/errors.server-1.jsonl");
   EXPECT_THAT(trace, HasSubstr("PERMISSION_DENIED"));
   EXPECT_THAT(trace, HasSubstr("INTERNAL"));
+}
+
+// One cell of the matrix of faults, phases and steps (tests/sim/world/fault_matrix_test.cc), on a server: its
+// effect as the trace of the real run shows it.
+struct Sample {
+  std::string name;
+  std::string when;  // step and phase
+  std::string fault;
+  std::function<bool(const std::vector<json>&, size_t began)> effect;
+};
+
+double SecondsOf(const json& line) { return std::stod(line["t"].get<std::string>()); }
+bool IsEvent(const json& line, const char* event) { return line["event"] == event; }
+// When the call of that line ends, or reaches another event; nothing if it does not.
+std::optional<double> WhenOfCall(const std::vector<json>& lines, const json& call,
+                                 const char* event) {
+  for (const json& line : lines) {
+    if (IsEvent(line, event) && line.contains("call") && line["call"] == call)
+      return SecondsOf(line);
+  }
+  return std::nullopt;
+}
+// The call of the last such event at or before the fault's beginning.
+json TriggerOf(const std::vector<json>& lines, size_t began, const char* event,
+               const std::string& step) {
+  json call;
+  for (const json& line : lines) {
+    if (SecondsOf(line) > SecondsOf(lines[began])) break;
+    if (IsEvent(line, event) && line["step"] == step) call = line["call"];
+  }
+  return call;
+}
+bool AnyAfter(const std::vector<json>& lines, size_t began,
+              const std::function<bool(const json&)>& wanted) {
+  return std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(began), lines.end(), wanted);
+}
+
+std::vector<Sample> Samples() {
+  const auto late = [](const char* trigger, const char* at, const char* until) {
+    return [=](const std::vector<json>& lines, size_t began) {
+      const json call = TriggerOf(lines, began, trigger, "beat");
+      const auto from = WhenOfCall(lines, call, at);
+      const auto to = WhenOfCall(lines, call, until);
+      return from && to && *to - *from >= 0.99;
+    };
+  };
+  const auto answered = [](const char* code) {
+    return [=](const std::vector<json>& lines, size_t began) {
+      return AnyAfter(lines, began, [&](const json& line) {
+        return IsEvent(line, "call_served") && line["code"] == code;
+      });
+    };
+  };
+  return {
+      {"late_reply_to_a_commit", "committed", R"("do": "latency", "direction": "from", "add": "1s",
+        "for": "500ms")",
+       late("transaction_committed", "call_served", "call_ended")},
+      {"late_reply_to_a_statement", "served", R"("do": "latency", "add": "1s", "for": "500ms")",
+       late("call_served", "call_served", "call_ended")},
+      {"late_request", "sent", R"("do": "latency", "direction": "to", "add": "1s", "for": "500ms")",
+       late("call_sent", "call_sent", "call_served")},
+      {"held_reply", "served", R"("do": "partition", "direction": "from", "for": "1s")",
+       late("call_served", "call_served", "call_ended")},
+      {"abort_after_the_statement", "served", R"("do": "abort")", answered("ABORTED")},
+      {"error_after_the_end", "ended", R"("do": "error", "code": "INTERNAL")",
+       answered("INTERNAL")},
+      {"next_request_lost", "served", R"("do": "drop_request", "node": "a")",
+       [](const std::vector<json>& lines, size_t began) {
+         return AnyAfter(lines, began, [&](const json& line) {
+           return IsEvent(line, "call_hangs") && !WhenOfCall(lines, line["call"], "call_served");
+         });
+       }},
+      {"reply_lost", "sent", R"("do": "drop_reply")",
+       [](const std::vector<json>& lines, size_t began) {
+         return AnyAfter(lines, began, [&](const json& line) {
+           return IsEvent(line, "call_hangs") &&
+                  WhenOfCall(lines, line["call"], "call_served").has_value();
+         });
+       }},
+      {"late_write", "write sent", R"("do": "slow_resource", "add": "1s", "for": "500ms")",
+       [](const std::vector<json>& lines, size_t began) {
+         const double at = SecondsOf(lines[began]);
+         return !AnyAfter(lines, began, [&](const json& line) {
+           return IsEvent(line, "write_arrived") && SecondsOf(line) < at + 0.99;
+         });
+       }},
+  };
+}
+
+TEST_F(LiveReplayTest, FaultsOfTheMatrixHaveTheirEffectOnAServer) {
+  std::string files;
+  for (const Sample& sample : Samples()) {
+    const size_t space = sample.when.find(' ');
+    const bool of_beats = space == std::string::npos;
+    const std::string step = of_beats ? "beat" : sample.when.substr(0, space);
+    const std::string phase = of_beats ? sample.when : sample.when.substr(space + 1);
+    Write(sample.name + ".json", R"({"version": 1, "about": "x", "protocol": "fenced_lease",
+      "lease": "4s", "nodes": ["a"], "duration": "9s", "seed": 1,
+      "rows": [{"name": "lock", "heartbeat": "-1h", "token": "-1h"}],
+      "workload": {"write_every": "300ms"}, "network": {"connection_timeout": "1s"},
+      "faults": [{"when": {"node": "a", "step": ")" +
+                                     step + R"(", "phase": ")" + phase + R"(", "count": 3}, )" +
+                                     sample.fault + "}]}");
+    files += sample.name + ".json ";
+  }
+  const Ended ended = Shell("$W replay " + files + "--on server --jobs 5 --trace traces");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  for (const Sample& sample : Samples()) {
+    SCOPED_TRACE(sample.name);
+    std::vector<json> lines;
+    std::istringstream trace(ReadText(folder_ / "traces" / (sample.name + ".server-1.jsonl")));
+    for (std::string line; std::getline(trace, line);) {
+      json one = json::parse(line);
+      if (one.contains("event")) lines.push_back(std::move(one));
+    }
+    const auto began =
+        std::ranges::find_if(lines, [](const json& line) { return IsEvent(line, "fault_began"); });
+    if (began == lines.end()) {
+      ADD_FAILURE() << "it did not strike";
+      continue;
+    }
+    EXPECT_TRUE(sample.effect(lines, static_cast<size_t>(began - lines.begin())));
+  }
+}
+
+// As in the simulation (Abort.NeverAnswersACommitThatWasApplied).
+TEST_F(LiveReplayTest, ACommitThatWasAppliedIsNotAbortedWhenItComesAgain) {
+  const std::string when =
+      R"({"when": {"node": "a", "step": "beat", "phase": "committed", "count": 3}, )";
+  Write("again.json", R"({"version": 1, "about": "x", "protocol": "fenced_lease", "lease": "4s",
+      "nodes": ["a"], "duration": "8s", "seed": 1, "network": {"connection_timeout": "500ms"},
+      "rows": [{"name": "lock", "heartbeat": "-1h", "token": "-1h"}],
+      "faults": [)" + when +
+                          R"("do": "drop_reply"}, )" + when +
+                          R"("do": "abort", "for": "900ms"}]})");
+  const Ended ended = Shell("$W replay again.json --on server --trace traces");
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  std::vector<json> lines;
+  std::istringstream trace(ReadText(folder_ / "traces/again.server-1.jsonl"));
+  for (std::string line; std::getline(trace, line);) lines.push_back(json::parse(line));
+  const auto began = std::ranges::find_if(lines, [](const json& line) {
+    return line.contains("event") && IsEvent(line, "fault_began");
+  });
+  ASSERT_NE(began, lines.end());
+  json first;
+  int again = 0;
+  for (const json& line : lines) {
+    if (!line.contains("event")) continue;
+    if (IsEvent(line, "transaction_committed") && line["t"] <= (*began)["t"]) first = line["call"];
+    if (!IsEvent(line, "call_served") || first.is_null()) continue;
+    if (line["call"]["generation"] != first["generation"] || line["call"]["call"] <= first["call"])
+      continue;
+    ++again;
+    EXPECT_EQ(line["code"], "OK") << line;
+  }
+  EXPECT_GE(again, 1);
+}
+
+// A reply that its process sees cannot be held up any more.
+TEST_F(LiveReplayTest, WhatIsToHoldUpAReplyThatHasArrivedIsRefused) {
+  const auto replied = [&](const std::string& fault) {
+    Write("replied.json",
+          R"({"version": 1, "about": "x", "protocol": "fenced_lease", "nodes": ["a"],
+      "duration": "30s", "faults": [{"when": {"node": "a", "step": "beat", "phase": "replied"}, )" +
+              fault + "}]}");
+    return Shell("$W replay replied.json --on server --longest 1s");
+  };
+  for (const char* fault : {R"("do": "latency", "add": "1s")",
+                            R"("do": "partition", "direction": "from")", R"("do": "drop_reply")"}) {
+    EXPECT_THAT(replied(fault), Complains(2, HasSubstr("is in its process")));
+    EXPECT_THAT(Shell("$W replay replied.json"), Ends(0)) << fault;
+  }
 }
 
 // In the place of Spanner Omni: a server that runs already, has one instance, and refuses regular

@@ -9,7 +9,8 @@ FaultInfo LatencyFault::Describe() {
       .word = "latency",
       .about =
           "messages between the node and Spanner take longer, by what `add` says; for good "
-          "without `for`. Calls still end at their deadlines; the connection holds. Several "
+          "without `for`. The request or the reply of the node's own step in `when`, on its way "
+          "then, does so, too. Calls still end at their deadlines; the connection holds. Several "
           "at once add up",
       .keys = {{.key = {.name = "add",
                         .form = Form::kDelay,

@@ -8,7 +8,8 @@ FaultInfo SlowResourceFault::Describe() {
   return {.word = "slow_resource",
           .about =
               "the node's writes take longer to the resource that the lock protects, by what "
-              "`add` says; for good without `for`. A later write may overtake an earlier one. "
+              "`add` says; for good without `for`. So does the write that `when` names with phase "
+              "`sent`. A later write may overtake an earlier one. "
               "Calls to Spanner are as they were",
           .keys = {{.key = {.name = "add",
                             .form = Form::kDelay,

@@ -106,7 +106,7 @@ TEST_F(ServeTest, BadInputIsToldBeforeAnythingIsServed) {
 TEST_F(ServeTest, FaultsStrikeTheCallsOfACommand) {
   Write("faults.json", R"({"faults": [
     {"protocol": "fenced_lease", "step": "take", "do": "abort"},
-    {"method": "BatchWrite", "do": "abort"}]})");
+    {"method": "BatchWrite", "do": "error"}]})");
   EXPECT_THAT(Serve("--faults faults.json --history calls.jsonl",
                     "sh -c '\"$W\" lock init job && \"$W\" lock exec job -- echo led'"),
               Ends(0, HasSubstr("led\n"),
@@ -134,6 +134,20 @@ TEST_F(ServeTest, RulesThatCannotBeMeantAreToldBeforeAnythingIsServed) {
   EXPECT_EQ(Whorl("serve --faults none.json").code, 2);
   EXPECT_EQ(Whorl("proxy").code, 2);
   EXPECT_EQ(Serve("--history /no/such/file", "true").code, 125);
+}
+
+// Java's and Python's clients wait for an hour for the answer to a Commit, in silence.
+TEST_F(ServeTest, SaysWhichCallHangsByWhichRule) {
+  Write("faults.json", R"({"faults": [{"method": "Commit", "do": "drop_reply", "times": 0}]})");
+  RunningWhorl serve(
+      {"serve", "--database", kLockDatabase, "--faults", (folder_ / "faults.json").string(),
+       "--hangs-after", "50ms", "--", WHORL_COMMAND, "lock", "init", "job"},
+      false);
+  EXPECT_TRUE(serve.output().WaitFor("Commit of client 1 has had no answer for 50ms by "))
+      << serve.output().text();
+  EXPECT_THAT(serve.output().text(), HasSubstr("faults.json:1 (/faults/0), drop_reply; it hangs"));
+  serve.Signal(SIGTERM);
+  serve.WaitForEnd();
 }
 
 TEST_F(ServeTest, AProxyStandsBeforeAnotherServer) {

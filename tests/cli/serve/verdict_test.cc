@@ -211,5 +211,39 @@ TEST_F(VerdictTest, BadOptionsSayWhatIsMissing) {
   EXPECT_THAT(Whorl("serve --lease 10s").err, HasSubstr("--judge"));
 }
 
+// Without this, who names a table of another library reads that nobody has written to it.
+TEST_F(VerdictTest, SaysWhichColumnsTheTableLacks) {
+  Write(
+      "shedlock.sql",
+      "CREATE TABLE shedlock (name STRING(64) NOT NULL, lock_until TIMESTAMP, locked_at TIMESTAMP, "
+      "owner INT64) PRIMARY KEY (name)");
+  StartServe({"--judge", "lease_lock", "--table", "ShedLock", "--ddl",
+              (folder_ / "shedlock.sql").string()});
+  Program program(Get("/clients")["clients"][0]["address"].get<std::string>());
+  for (const char* name : {"a", "b", "c"}) {
+    program.Writes("INSERT shedlock (name, lock_until) VALUES ('" + std::string(name) +
+                   "', CURRENT_TIMESTAMP())");
+  }
+  const Json holes = Get("/verdict")["holes"];
+  ASSERT_EQ(holes.size(), 1U) << holes;
+  EXPECT_EQ(holes[0],
+            "table \"ShedLock\" has not lease_lock's columns: it lacks key STRING, owner STRING, "
+            "leased_until TIMESTAMP, created_at TIMESTAMP, ttl TIMESTAMP; it has name, lock_until, "
+            "locked_at, owner");
+  whorl_->Signal(SIGTERM);
+  EXPECT_EQ(whorl_->WaitForEnd(), 0);
+  EXPECT_THAT(whorl_->output().text(),
+              AllOf(HasSubstr("verdict: not all is known: table \"ShedLock\" has not lease_lock's"),
+                    Not(HasSubstr("no commit has touched"))));
+}
+
+TEST_F(VerdictTest, SaysThatThereIsNoSuchTable) {
+  Write("locks.sql", kTable);
+  StartServe(
+      {"--judge", "spindle_v2", "--table", "locks", "--ddl", (folder_ / "locks.sql").string()});
+  Program(Get("/clients")["clients"][0]["address"].get<std::string>()).Writes(kInsert);
+  EXPECT_EQ(Get("/verdict")["holes"].dump(), R"(["there is no table \"locks\""])");
+}
+
 }  // namespace
 }  // namespace whorl::serve_test

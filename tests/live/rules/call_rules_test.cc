@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "live/foreign/sql_steps.h"
@@ -100,6 +101,42 @@ TEST(CallRulesTest, MistakesAreToldWithTheirPlaces) {
   EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "ttl": "0s"})"),
               ElementsAre(HasSubstr("/faults/0/ttl")));
   EXPECT_THAT(ErrorsOfRule("7"), ElementsAre(HasSubstr("/faults/0")));
+}
+
+// A client that fails because it was shown what Spanner never shows has no defect.
+TEST(CallRulesTest, WhatSpannerNeverAnswersIsRefusedUnlessItIsCalledImpossible) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {R"("do": "abort", "phase": "served")",
+       "/do: Spanner does not answer ABORTED to a call that"},
+      {R"("do": "abort", "method": "Rollback")", "Spanner never answers ABORTED to Rollback; its"},
+      {R"("do": "abort", "method": "CreateSession")", "never answers ABORTED to CreateSession"},
+      {R"("do": "abort", "method": "BatchWrite")", "never answers ABORTED to BatchWrite"},
+      {R"("do": "error", "code": "ABORTED", "method": "GetSession")", "/code: Spanner never"},
+      {R"("do": "error", "code": "ALREADY_EXISTS", "method": "Read")", "ALREADY_EXISTS to Read"},
+      {R"("do": "error", "code": "DATA_LOSS")", "Spanner answers DATA_LOSS to no call"},
+      {R"("do": "error", "code": "PERMISSION_DENIED", "phase": "served")", "drop_reply"},
+      {R"("do": "session_loss", "phase": "served")", "does not answer NOT_FOUND to a call that"},
+      {R"("do": "session_loss", "method": "CreateSession")", "without looking for a session"},
+  };
+  for (const auto& [rule, why] : wrong) {
+    EXPECT_THAT(ErrorsOfRule("{" + rule + "}"),
+                ElementsAre(AllOf(HasSubstr(why), HasSubstr("\"impossible\": true"))))
+        << rule;
+    EXPECT_THAT(ErrorsOfRule("{" + rule + R"(, "impossible": true})"), IsEmpty()) << rule;
+    EXPECT_THAT(ErrorsOfRule("{" + rule + R"(, "impossible": false})"), testing::SizeIs(1)) << rule;
+  }
+  for (const char* right : {R"("do": "abort")", R"("do": "abort", "method": "Commit")",
+                            R"("do": "error", "phase": "served")",
+                            R"("do": "error", "code": "UNKNOWN", "phase": "served")",
+                            R"("do": "error", "code": "ALREADY_EXISTS", "method": "ExecuteSql")",
+                            R"("do": "session_loss", "method": "Commit")",
+                            R"("do": "hold", "for": "1s", "phase": "served")"}) {
+    EXPECT_THAT(ErrorsOfRule("{" + std::string(right) + "}"), IsEmpty()) << right;
+  }
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "drop_reply", "impossible": true})"),
+              ElementsAre(HasSubstr("can happen")));
+  EXPECT_THAT(ErrorsOfRule(R"({"do": "abort", "impossible": 1})"),
+              ElementsAre(HasSubstr("true or false")));
 }
 
 }  // namespace

@@ -27,29 +27,44 @@ class RuleEngineTest : public testing::Test {
     ASSERT_TRUE(ParseRules("f", "{\"faults\":" + faults + "}", rules, errors)) << errors[0];
     for (CallRule& rule : rules) engine_.Add(std::move(rule));
   }
-  Interception Sends(const std::string& sql, int16_t client = 0) {
+  Interception Sends(const std::string& sql, int16_t client = 0, const std::string& id = "") {
     v1::ExecuteSqlRequest request;
     request.set_session("s");
+    if (!id.empty()) request.mutable_transaction()->set_id(id);
     request.set_sql(sql);
     (*request.mutable_params()->mutable_fields())["name"].set_string_value("job");
     return engine_.OnRequest({.node = client, .number = ++number_, .method = "ExecuteStreamingSql"},
                              request.SerializeAsString());
   }
-  Interception Commits() {
+  // Of another transaction each time.
+  Interception Commits() { return Commits("t" + std::to_string(number_)); }
+  Interception Commits(const std::string& id) {
     v1::CommitRequest request;
     request.set_session("s");
-    request.set_transaction_id("t");
-    return engine_.OnRequest({.number = ++number_, .method = "Commit"},
-                             request.SerializeAsString());
+    request.set_transaction_id(id);
+    return Calls("Commit", request);
+  }
+  Interception Calls(const std::string& method, const google::protobuf::Message& request) {
+    return engine_.OnRequest({.number = ++number_, .method = method}, request.SerializeAsString());
   }
   Interception Hears(const Status& status = {}) {
     return engine_.OnReply({.number = number_, .method = "Commit"}, status, {});
+  }
+  Interception HearsOfCommit() {
+    v1::CommitResponse reply;
+    reply.mutable_commit_timestamp()->set_seconds(1);
+    return engine_.OnReply({.number = number_, .method = "Commit"}, {},
+                           {reply.SerializeAsString()});
+  }
+  void Later() {
+    for (auto& [after, task] : std::exchange(later_, {})) task();
   }
 
   LocalInstant now_ = LocalInstant{} + Seconds(100);
   std::vector<std::pair<int16_t, sim::LinkState>> links_;
   std::vector<std::pair<Duration, std::function<void()>>> later_;
   std::vector<CallRecord> records_;
+  std::vector<std::string> said_;
   uint64_t number_ = 0;
   RuleEngine engine_{
       {.seed = 1,
@@ -58,7 +73,9 @@ class RuleEngineTest : public testing::Test {
        .link = [this](int16_t client, sim::LinkState state) { links_.emplace_back(client, state); },
        .later = [this](Duration later,
                        std::function<void()> task) { later_.emplace_back(later, std::move(task)); },
-       .record = [this](const CallRecord& one) { records_.push_back(one); }}};
+       .record = [this](const CallRecord& one) { records_.push_back(one); },
+       .say = [this](const std::string& line) { said_.push_back(line); },
+       .say_after = Seconds(10)}};
 };
 
 TEST_F(RuleEngineTest, StrikesByMethodCountAndTimes) {
@@ -157,6 +174,135 @@ TEST_F(RuleEngineTest, AResetRefusesTheClientsConnectionsForItsTime) {
   ASSERT_EQ(later_.size(), 1U);
   later_[0].second();
   EXPECT_EQ(links_.back(), (std::pair<int16_t, sim::LinkState>(0, sim::LinkState::kUp)));
+}
+
+// The reply to a Commit was lost, and the client asks again: Spanner never says ABORTED of what it has
+// committed.
+TEST_F(RuleEngineTest, ACommitThatComesAgainGetsTheFirstAnswer) {
+  Rules(R"([{"method": "Commit", "do": "drop_reply"},
+            {"method": "Commit", "do": "abort", "times": 0}])");
+  // Nothing is aborted before the rule is there, or after its first Commit has passed.
+  ASSERT_TRUE(engine_.Remove(2));
+  EXPECT_EQ(Commits("t").action, Action::kPass);
+  Rules(R"([{"method": "Commit", "do": "abort", "times": 0},
+            {"do": "error", "code": "ALREADY_EXISTS", "times": 0}])");
+  EXPECT_EQ(Commits("t").action, Action::kPass) << "perhaps it is applied";
+  --number_;
+  EXPECT_EQ(HearsOfCommit().action, Action::kDrop);
+  ++number_;
+  EXPECT_EQ(Commits("t").action, Action::kPass) << "it is applied";
+  EXPECT_EQ(engine_.List().at(1).matched, 0);
+  EXPECT_EQ(Commits("u").status.code, Code::kAborted);
+  EXPECT_EQ(engine_.List().at(1).struck, 1);
+}
+
+TEST_F(RuleEngineTest, ACommitThatSpannerHasRefusedCanBeAbortedWhenItComesAgain) {
+  Commits("t");
+  Hears(Error(Code::kResourceExhausted, ""));
+  Rules(R"([{"method": "Commit", "do": "abort"}])");
+  EXPECT_EQ(Commits("t").status.code, Code::kAborted);
+}
+
+TEST_F(RuleEngineTest, ACommitThatComesAgainCanMeetWhatSaysNothingOfIt) {
+  Commits("t");
+  HearsOfCommit();
+  Rules(R"([{"method": "Commit", "do": "error", "code": "UNAVAILABLE"}])");
+  EXPECT_EQ(Commits("t").status.code, Code::kUnavailable);
+}
+
+TEST_F(RuleEngineTest, WhatIsImpossibleStrikesWhereARuleSaysSo) {
+  Commits("t");
+  HearsOfCommit();
+  Rules(R"([{"method": "Commit", "do": "abort", "impossible": true}])");
+  EXPECT_EQ(Commits("t").status.code, Code::kAborted);
+  EXPECT_EQ(Commits("t").action, Action::kPass);
+}
+
+// As Spanner: what has been aborted stays so.
+TEST_F(RuleEngineTest, AnAbortedTransactionStaysAbortedUntilItsRollback) {
+  Rules(R"([{"do": "abort"}])");
+  const Interception aborted = Sends("UPDATE t SET v = 1 WHERE k = 'a'", 0, "t");
+  EXPECT_EQ(aborted.status.code, Code::kAborted);
+  // Spanner has let its locks go by then.
+  ASSERT_TRUE(aborted.before_answer.has_value());
+  EXPECT_EQ(aborted.before_answer->path, "/google.spanner.v1.Spanner/Rollback");
+  v1::RollbackRequest own;
+  ASSERT_TRUE(own.ParseFromString(aborted.before_answer->message));
+  EXPECT_EQ(own.transaction_id(), "t");
+  EXPECT_EQ(Commits("t").status.code, Code::kAborted);
+  EXPECT_EQ(records_.back().fault, "f:1 (/faults/0)");
+  EXPECT_EQ(engine_.List().at(0).struck, 1);
+  EXPECT_EQ(Commits("other").action, Action::kPass);
+  v1::RollbackRequest rollback;
+  rollback.set_session("s");
+  rollback.set_transaction_id("t");
+  EXPECT_EQ(Calls("Rollback", rollback).action, Action::kPass);
+  EXPECT_EQ(Commits("t").action, Action::kPass) << "Spanner has its own answer now";
+}
+
+TEST_F(RuleEngineTest, OnlyReadWriteTransactionsAreAborted) {
+  v1::BeginTransactionRequest begin;
+  begin.set_session("s");
+  begin.mutable_options()->mutable_read_only();
+  Calls("BeginTransaction", begin);
+  v1::Transaction begun;
+  begun.set_id("readonly");
+  engine_.OnReply({.number = number_, .method = "BeginTransaction"}, {},
+                  {begun.SerializeAsString()});
+  Rules(R"([{"do": "abort", "times": 0}])");
+  EXPECT_EQ(Sends("SELECT 1").action, Action::kPass);
+  EXPECT_EQ(Sends("SELECT 1", 0, "readonly").action, Action::kPass);
+  EXPECT_EQ(Calls("BeginTransaction", begin).action, Action::kPass);
+  EXPECT_EQ(Calls("CreateSession", v1::CreateSessionRequest()).action, Action::kPass);
+  EXPECT_EQ(engine_.List().at(0).matched, 0);
+  EXPECT_EQ(Sends("SELECT 1", 0, "readwrite").status.code, Code::kAborted);
+}
+
+TEST_F(RuleEngineTest, ALostSessionStaysLost) {
+  Rules(R"([{"do": "session_loss"}])");
+  EXPECT_EQ(Calls("CreateSession", v1::CreateSessionRequest()).action, Action::kPass);
+  EXPECT_EQ(Sends("SELECT 1").status.code, Code::kNotFound);
+  EXPECT_EQ(Commits().status.message, "Session not found: s");
+  v1::GetSessionRequest get;
+  get.set_name("s");
+  EXPECT_EQ(Calls("GetSession", get).status.code, Code::kNotFound);
+  get.set_name("s2");
+  EXPECT_EQ(Calls("GetSession", get).action, Action::kPass);
+  v1::DeleteSessionRequest remove;
+  remove.set_name("s");
+  EXPECT_EQ(Calls("DeleteSession", remove).action, Action::kPass);
+}
+
+// A client with a deadline of an hour says nothing: the server has to.
+TEST_F(RuleEngineTest, SaysWhichCallHangsByWhichRule) {
+  Rules(R"([{"method": "Commit", "do": "drop_reply", "times": 0},
+            {"sql_matches": "^SELECT", "do": "hold", "for": "1m"},
+            {"sql_matches": "^UPDATE", "do": "hold", "for": "9s"}])");
+  Commits();
+  EXPECT_EQ(HearsOfCommit().action, Action::kDrop);
+  Sends("SELECT 1", 1);
+  Sends("UPDATE t", 1);
+  ASSERT_EQ(later_.size(), 2U);
+  EXPECT_EQ(later_[0].first, Seconds(10));
+  EXPECT_THAT(said_, testing::IsEmpty());
+  Later();
+  EXPECT_THAT(said_,
+              ElementsAre(testing::StartsWith("Commit of client 1 has had no answer for 10s by f:1 "
+                                              "(/faults/0), drop_reply; it hangs until"),
+                          "ExecuteStreamingSql of client 2 has had no answer for 10s by f:2 "
+                          "(/faults/1), hold; for 60s in all"));
+  Commits();
+  HearsOfCommit();
+  Later();
+  EXPECT_EQ(said_.size(), 2U) << "once for each rule and method";
+}
+
+TEST_F(RuleEngineTest, SaysNothingOfACallThatItsClientHasGivenUp) {
+  Rules(R"([{"method": "Commit", "do": "drop_request"}])");
+  EXPECT_EQ(Commits().action, Action::kDrop);
+  engine_.OnGivenUp({.number = number_, .method = "Commit"});
+  Later();
+  EXPECT_THAT(said_, testing::IsEmpty());
 }
 
 }  // namespace

@@ -154,6 +154,22 @@ TEST_F(FaultEffectsTest, AFaultOfOneCallStrikesTheCallThatTriggeredIt) {
   EXPECT_TRUE(faults_.At(0).armed.empty());
 }
 
+// Otherwise the very message that the scenario names would be the only one that is not late.
+TEST_F(FaultEffectsTest, LatenciesDelayTheMessageThatTriggeredThemToo) {
+  Faults({LatencyFault{.lasts = Seconds(1)}, SlowResourceFault{.lasts = Seconds(1)}});
+  FaultTarget target = kRuns;
+  target.call = CallName{.process = {.node = 0, .incarnation = 1}, .lock = 2};
+  FaultEffects effects = Due(0, target);
+  ASSERT_EQ(effects.size(), 3U);
+  ASSERT_TRUE(Is<DelayMessage>(effects[1]));
+  EXPECT_EQ(std::get<DelayMessage>(effects[1]).fault, 0U);
+  effects = Due(1, target);
+  ASSERT_EQ(effects.size(), 3U);
+  ASSERT_TRUE(Is<DelayWrite>(effects[1]));
+  EXPECT_EQ(std::get<DelayWrite>(effects[1]).lock, 2);
+  EXPECT_EQ(Due(0).size(), 2U) << "nothing triggered it that is on its way";
+}
+
 // Until then it has not begun, and a run that ends before says so.
 TEST_F(FaultEffectsTest, WithoutThatCallItWaitsForOneThatItCanStrike) {
   Faults({DropReplyFault{}});

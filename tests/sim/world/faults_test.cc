@@ -676,5 +676,27 @@ TEST(CommitTimeout, MakesTheOutcomeOfASlowCommitUnknown) {
   EXPECT_GT(unknown(R"(, "network": {"commit_timeout": "2s"})"), 0U);
 }
 
+// The reply to a Commit is lost, and the Commit comes again in a storm of aborts. Spanner never says ABORTED of
+// what it has committed.
+TEST(Abort, NeverAnswersACommitThatWasApplied) {
+  const Witness run = WitnessFaults(
+      R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"}, "do": "drop_reply"},
+         {"when": {"node": "a", "step": "first_insert", "phase": "committed"}, "do": "abort",
+          "for": "20s"})");
+  const auto committed = run.All<TransactionCommitted>();
+  ASSERT_FALSE(committed.empty());
+  const CallName& first = committed.front().second.call;
+  int again = 0;
+  for (const auto& [at, served] : run.All<CallServed>()) {
+    const CallName& call = served.call;
+    const bool is_same = call.process == first.process && call.lock == first.lock &&
+                         call.generation == first.generation && call.attempt == first.attempt;
+    if (!is_same || call.call <= first.call) continue;
+    ++again;
+    EXPECT_EQ(served.code, Code::kOk);
+  }
+  EXPECT_GE(again, 1);
+}
+
 }  // namespace
 }  // namespace whorl::sim::faults_test

@@ -5,20 +5,23 @@
 #include <google/protobuf/message.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "protocol/spanner/answers.h"
 #include "spanner_model/server/backend.h"
 #include "spanner_model/server/methods.h"
 
 namespace whorl::server {
 
-// Serves a list of calls and aborts the process if one is not answered exactly once. The bytes of
+// Serves a list of calls and aborts the process if one is not answered exactly once, or by a code with which
+// Spanner does not answer it (protocol/spanner/answers.h). The bytes of
 // each call: the method, the fields that are to name something that exists, the advance of time,
 // the size of the request (two bytes), and the request.
 class AnyCalls {
@@ -51,7 +54,7 @@ class AnyCalls {
 
   void Call(const Method& method, MessagePtr request) {
     std::vector<CallOutcome> outcomes;
-    open_.insert(++last_tag_);
+    open_.emplace(++last_tag_, &method);
     backend_.Handle(method, request, last_tag_, now_, outcomes);
     Take(outcomes);
   }
@@ -79,10 +82,20 @@ class AnyCalls {
         if (!open_.contains(outcome.tag)) std::abort();
         continue;
       }
-      if (open_.erase(outcome.tag) != 1) std::abort();
+      const auto call = open_.extract(outcome.tag);
+      if (call.empty()) std::abort();
+      CheckCode(*call.mapped(), outcome.answer->status);
       if (outcome.answer->status.ok() == outcome.answer->messages.empty()) std::abort();
       for (const MessagePtr& message : outcome.answer->messages) Learn(*message);
     }
+  }
+
+  static void CheckCode(const Method& method, const Status& status) {
+    if (status.ok() || method.service != kSpannerService) return;
+    if (MayAnswer(method.name, status.code, /*in_read_write=*/true)) return;
+    (void)std::fprintf(stderr, "%s is not among the answers of %s\n", FormatStatus(status).c_str(),
+                       std::string(method.name).c_str());
+    std::abort();
   }
 
   // Remembers names and ids in answers for later calls.
@@ -122,7 +135,7 @@ class AnyCalls {
   Backend backend_;
   Timestamp now_ = Timestamp::FromUnixNanos(1'800'000'000'000'000'000);
   CallTag last_tag_ = 0;
-  std::set<CallTag> open_;
+  std::map<CallTag, const Method*> open_;
   std::string session_;
   std::string transaction_;
 };

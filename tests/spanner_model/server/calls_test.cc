@@ -1,4 +1,6 @@
 // The server's answers to single clients, method by method.
+#include <array>
+
 #include "tests/spanner_model/server/testing.h"
 
 namespace whorl::server::calls_test {
@@ -494,6 +496,108 @@ TEST_F(ServerCallsTest, AsksForThePrecommitTokenOnAMultiplexedSession) {
   ASSERT_TRUE(done.status.ok()) << FormatStatus(done.status);
   EXPECT_THAT(done.precommit_token, IsEmpty());
   EXPECT_EQ(client_.Call(commit).commit_timestamp, done.commit_timestamp) << "Commit is idempotent";
+}
+
+// What libraries and migration tools send. Who meets a statement that the model lacks has to learn of
+// another way, whatever the statement is.
+TEST_F(ServerCallsTest, EveryRefusalOfAStatementSaysWhatHelps) {
+  constexpr auto kQueries = std::to_array<const char*>(
+      {"SELECT a.k FROM t a JOIN t b ON a.k=b.k",
+       "SELECT k FROM (SELECT k FROM t)",
+       "WITH x AS (SELECT k FROM t) SELECT * FROM x",
+       "SELECT k FROM t UNION ALL SELECT k FROM t",
+       "SELECT v, COUNT(*) FROM t GROUP BY v HAVING COUNT(*)>0",
+       "SELECT CASE WHEN v>1 THEN 'x' ELSE 'y' END FROM t",
+       "SELECT k FROM t WHERE EXISTS (SELECT 1 FROM t u WHERE u.k=t.k)",
+       "SELECT k FROM t WHERE 'x' IN UNNEST(['x'])",
+       "SELECT ARRAY(SELECT k FROM t)",
+       "SELECT x FROM UNNEST([1,2]) AS x",
+       "SELECT REPLACE(k,'a','b'), UPPER(k), SUBSTR(k,1,1), LENGTH(k), FORMAT('%d', v) FROM t",
+       "SELECT FARM_FINGERPRINT(k) FROM t",
+       "SELECT k FROM t ORDER BY v DESC LIMIT 1 OFFSET 1",
+       "SELECT k FROM t WHERE k LIKE 'a%' AND v BETWEEN 0 AND 5",
+       "SELECT STRUCT(k, v) FROM t WHERE FALSE",
+       "SELECT t.* FROM t TABLESAMPLE RESERVOIR (1 ROWS)",
+       "SELECT EXTRACT(YEAR FROM ts), FORMAT_TIMESTAMP('%F', ts), UNIX_MILLIS(ts) FROM t",
+       "SELECT k FROM t FOR UPDATE",
+       "SELECT k FROM t QUALIFY v > 1",
+       "SELECT k FROM t WINDOW w AS (ORDER BY k)",
+       "SELECT k, ROW_NUMBER() OVER (ORDER BY k) FROM t",
+       "SELECT * EXCEPT (v) FROM t",
+       "SELECT k FROM t, t u",
+       "SELECT k FROM t CROSS JOIN t u",
+       "FROM t |> SELECT k",
+       "(SELECT k FROM t)",
+       "SELECT ChangeRecord FROM READ_cs(start_timestamp => CURRENT_TIMESTAMP())",
+       "SELECT @{a=1} k FROM t",
+       "SELECT JSON_VALUE(JSON '{}', '$.a')",
+       "SELECT k FROM t WHERE (k, v) = ('a', 1)",
+       "SELECT k FROM t AS OF TIMESTAMP CURRENT_TIMESTAMP()",
+       "SELECT table_name FROM information_schema.tables t WHERE NOT EXISTS (SELECT 1 FROM "
+       "information_schema.columns c WHERE c.table_name=t.table_name)"});
+  constexpr auto kChanges = std::to_array<const char*>(
+      {"INSERT INTO t (k,v) SELECT CONCAT(k,'x'), v FROM (SELECT k, v FROM t)",
+       "INSERT OR IGNORE INTO t (k,v) VALUES ('a',9)",
+       "INSERT INTO t (k) VALUES ('q') ON CONFLICT DO NOTHING",
+       "INSERT INTO t (k) VALUES (GENERATE_UUID())",
+       "UPDATE t SET v=(SELECT MAX(v) FROM t) WHERE k='a'",
+       "UPDATE t SET v=1 FROM t u WHERE t.k=u.k",
+       "DELETE FROM t WHERE k IN (SELECT k FROM (SELECT k FROM t))",
+       "MERGE INTO t USING t u ON t.k=u.k WHEN MATCHED THEN DELETE", "GRAPH g MATCH (n) RETURN n"});
+  const auto check = [](const Status& status, const std::string& sql) {
+    if (status.ok()) return;
+    EXPECT_THAT(status.message.str(), HasSubstr("whorl proxy puts the same faults before a server"))
+        << sql;
+  };
+  const SessionName session = client_.OpenSession();
+  for (const char* sql : kQueries) {
+    const Statement statement = {.sql = Sql::Intern(sql)};
+    check(client_.Call(ExecuteSql{.session = session, .statement = statement}).status, sql);
+    check(client_.Stream(ExecuteSql{.session = session, .statement = statement}).status, sql);
+  }
+  for (const char* sql : kChanges) {
+    const Statement statement = {.sql = Sql::Intern(sql)};
+    check(client_
+              .Call(ExecuteSql{.session = client_.OpenSession(),
+                               .transaction = BeginReadWrite{},
+                               .statement = statement,
+                               .sequence_number = 1})
+              .status,
+          sql);
+    const Response batch = client_.Call(ExecuteBatchDml{.session = client_.OpenSession(),
+                                                        .transaction = BeginReadWrite{},
+                                                        .statements = {statement},
+                                                        .sequence_number = 1});
+    check(batch.status.ok() ? batch.result.status : batch.status, sql);
+  }
+  int database = 0;
+  for (
+      const char* ddl :
+      {"CREATE TABLE c (k STRING(64) NOT NULL, n INT64) PRIMARY KEY (k, n), INTERLEAVE IN PARENT t "
+       "ON DELETE CASCADE",
+       "CREATE TABLE c (k INT64, CONSTRAINT q CHECK (k > 0)) PRIMARY KEY (k)",
+       "CREATE TABLE c (k INT64 DEFAULT (1)) PRIMARY KEY (k)",
+       "CREATE TABLE c (k INT64, g INT64 AS (k+1) STORED) PRIMARY KEY (k)",
+       "CREATE TABLE c (k INT64 PRIMARY KEY, n INT64)",
+       "CREATE SEQUENCE sq OPTIONS (sequence_kind='bit_reversed_positive')",
+       "CREATE VIEW vw SQL SECURITY INVOKER AS SELECT t.k FROM t", "CREATE CHANGE STREAM cs FOR t",
+       "ALTER TABLE t ALTER COLUMN v STRING(20)",
+       "ALTER DATABASE `d` SET OPTIONS (version_retention_period='2d')",
+       "CREATE TABLE c (k INT64, ts TIMESTAMP) PRIMARY KEY (k), ROW DELETION POLICY "
+       "(OLDER_THAN(ts, "
+       "INTERVAL 1 DAY))",
+       "CREATE SEARCH INDEX s ON t(k)", "CREATE ROLE r", "GRANT SELECT ON TABLE t TO ROLE r",
+       "CREATE PROPERTY GRAPH g NODE TABLES (t)", "CREATE MODEL m REMOTE OPTIONS (endpoint='x')"}) {
+    const grpc::Status made =
+        client_.raw().CreateDatabase("d" + std::to_string(++database), {kTestTable, ddl});
+    if (made.ok()) continue;
+    EXPECT_THAT(made.error_message(), HasSubstr("whorl proxy puts the same faults before")) << ddl;
+  }
+  // What is only wrong is not sent elsewhere.
+  const Response unknown = client_.Call(
+      ExecuteSql{.session = session, .statement = {.sql = Sql::Intern("SELECT z FROM t")}});
+  EXPECT_EQ(unknown.status.code, Code::kInvalidArgument);
+  EXPECT_THAT(unknown.status.message.str(), Not(HasSubstr("whorl proxy")));
 }
 
 }  // namespace
