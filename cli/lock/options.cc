@@ -206,6 +206,8 @@ real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::st
   return options;
 }
 
+std::string FreeAt(Timestamp time) { return Cat("free at ", FormatRfc3339(time)); }
+
 std::string Explain(const LockRequest& request, const Status& status) {
   const std::string table = request.TableName();
   if (Says(status, "Table not found")) {

@@ -46,8 +46,11 @@ struct LockRequest {
   real_client::ListRange range;
   std::optional<Duration> older_than;
   bool dry_run = false;
-  // release, init:
+  // release:
   bool force = false;
+  real_client::ReleaseTarget only;
+  // init:
+  bool is_new = false;
   bool create_database = false;
   std::string ddl_file;
   std::optional<std::string> stream;  // a change stream to be created; empty: by its usual name
@@ -90,6 +93,9 @@ constexpr Duration kCommandTimeout = Seconds(10);
 std::string EndpointOf(const LockRequest& request);
 real_client::LockClientOptions ClientOptionsOf(const LockRequest& request);
 real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name);
+
+// "free at 2026-01-01T00:00:00.000000Z", of a lock whose row nobody may take before.
+std::string FreeAt(Timestamp time);
 
 // One sentence that says what went wrong and what can be done about it.
 std::string Explain(const LockRequest& request, const Status& status);

@@ -100,6 +100,27 @@ TEST_F(LockCliTest, ReleaseWantsForce) {
   EXPECT_EQ(Whorl("lock release --force job").out, "the lease of lock \"job\" was ended\n");
 }
 
+// Whoever has taken the lock since the operator looked keeps it.
+TEST_F(LockCliTest, ReleaseFreesOnlyWhomItIsMeantFor) {
+  Init("job");
+  Leader run({"--id", "one"});
+  const std::string kept = "the lock job is held by one, with token [0-9]+; nothing was released";
+  ExpectComplaint(Whorl("lock release --force job --holder two"), 1, kept);
+  ExpectComplaint(Whorl("lock release --force job --token 5"), 1, kept);
+  ExpectComplaint(Whorl("lock release --force job --token 5 --holder one"), 1, kept);
+  const json held = json::parse(Whorl("lock get job --json").out);
+  const std::string token = held["token"].get<std::string>();
+  EXPECT_EQ(Whorl("lock release --force job --holder one --token " + token).code, 0);
+  EXPECT_TRUE(run.output().WaitFor("leads with token", 2));
+  const json again = json::parse(Whorl("lock get job --json").out);
+  const std::string number = again["token_ns"].get<std::string>();
+  EXPECT_EQ(Whorl("lock release --force job --token " + number).code, 0);
+  ExpectComplaint(Whorl("lock release --force job --token yesterday"), 2,
+                  "--token wants the holder's token, a number or a time");
+  ExpectComplaint(Whorl("lock release --force job --protocol semaphore --token 5"), 2,
+                  "semaphore has no tokens");
+}
+
 TEST_F(LockCliTest, AListComesInPages) {
   for (const char* name : {"a1", "a2", "b1", "b2", "b3"}) Init(name);
   const auto names = [&](const std::string& options) {
@@ -152,7 +173,7 @@ TEST(LockInitTest, MakesWhatEachProtocolNeedsAndFindsItAgain) {
     const auto database = ServeModel("");
     const std::string shell = "SPANNER_EMULATOR_HOST=" + database->Connection().endpoint +
                               " WHORL_DATABASE=" + kLockDatabase +
-                              " " WHORL_COMMAND " lock init job --protocol " +
+                              " " WHORL_COMMAND " lock init --new job --protocol " +
                               std::string(info.name) + " --table other_table >/dev/null 2>&1";
     EXPECT_EQ(std::system(shell.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
     EXPECT_EQ(std::system(shell.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
@@ -165,13 +186,24 @@ TEST(LockInitTest, MakesWhatEachProtocolNeedsAndFindsItAgain) {
 }
 
 TEST_F(LockCliTest, InitSaysWhatItMade) {
-  EXPECT_EQ(Whorl("lock init a b").out,
-            "table fenced_locks is there already, as fenced_lease needs it\n"
-            "lock \"a\" can be taken\n"
-            "lock \"b\" can be taken\n");
-  EXPECT_EQ(Whorl("lock init --protocol semaphore").out,
-            "made table LeaderElection for semaphore\nmade the row of LeaderElection\n");
+  const std::string there = "table fenced_locks is there already, as fenced_lease needs it\n";
+  EXPECT_EQ(Whorl("lock init --new a b").out,
+            there + "lock \"a\" can be taken\nlock \"b\" can be taken\n");
+  EXPECT_EQ(Whorl("lock init a").out, there + "lock \"a\" is there already\n");
+  EXPECT_THAT(
+      Whorl("lock init c --lease 20s").out,
+      MatchesRegex(there + "lock \"c\" is free at 20.*Z; --new if the lock never existed\n"));
+  EXPECT_THAT(Whorl("lock init c").out, HasSubstr("lock \"c\" was made before, and is free at 20"));
+  EXPECT_THAT(Whorl("lock list").out, ContainsRegex("c +-  +-  +-  +free at 20.*Z\n"));
+  EXPECT_EQ(Whorl("lock init --new c").out, there + "lock \"c\" can be taken\n");
+  EXPECT_EQ(Whorl("lock exec c --no-wait -- true").code, 0);
+  EXPECT_THAT(Whorl("lock init --protocol semaphore").out,
+              MatchesRegex("made table LeaderElection for semaphore\nthe row of LeaderElection is "
+                           "free at 20.*Z; --new if the lock never existed\n"));
+  EXPECT_THAT(Whorl("lock init --protocol semaphore --new").out,
+              HasSubstr("the row of LeaderElection can be taken\n"));
   EXPECT_EQ(Whorl("lock init --protocol spindle_v2").out, "made table locktable for spindle_v2\n");
+  ExpectComplaint(Whorl("lock init --lease 2h a"), 2, "a lease of 7200s is too long");
 }
 
 TEST_F(LockCliTest, InitDoesTheDdlOfAFileToo) {
@@ -491,7 +523,7 @@ TEST_F(LockCliEmulatorTest, FromNothingToACommandUnderALock) {
     SCOPED_TRACE(info.name);
     const std::string which =
         " --protocol " + std::string(info.name) + " --table t_" + std::string(info.name) + " ";
-    EXPECT_EQ(Whorl("lock init --create-database job" + which).code, 0);
+    EXPECT_EQ(Whorl("lock init --create-database --new job" + which).code, 0);
     const Ended again = Whorl("lock init job" + which);
     EXPECT_THAT(again.out, HasSubstr("is there already")) << again.err;
     EXPECT_THAT(Whorl("lock exec job" + which + "-- \"$W\" lock get job" + which), Ends(0));
