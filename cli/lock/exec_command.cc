@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -18,6 +19,7 @@
 #include "cli/lock/guard.h"
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
+#include "cli/lock/row_look.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
@@ -66,7 +68,7 @@ class LockedCommand final : public real_client::LockObserver {
   LockedCommand(const LockRequest& request, Guard& guard) : request_(request), guard_(guard) {}
 
   // Returns the exit code.
-  int Run(DistributedLock& lock);
+  int Run(LockClient& client, DistributedLock& lock);
   void OnSignal(int signal);
 
   void OnLeadership(const Leadership& leadership) override;
@@ -76,8 +78,12 @@ class LockedCommand final : public real_client::LockObserver {
  private:
   enum class ExecPhase : uint8_t { kWaiting, kRunning, kEnded };
 
-  Status Take(DistributedLock& lock);
-  int NotTaken(const Status& status);
+  // Says what the row, or its absence, means for who takes the lock now. An exit code if it must not be
+  // taken.
+  std::optional<int> Look(LockClient& client);
+  // REQUIRES: `began` is when the command began to wait.
+  Status Take(DistributedLock& lock, LocalInstant began);
+  int NotTaken(LockClient& client, const Status& status);
   // How long the guard has said nothing.
   struct Silence {
     LocalInstant until;  // then it is looked after
@@ -156,29 +162,79 @@ void LockedCommand::OnSignal(int signal) {
   }
 }
 
-Status LockedCommand::Take(DistributedLock& lock) {
-  const WaitNotice notice(request_, [this] {
+std::optional<int> LockedCommand::Look(LockClient& client) {
+  // Short of what is left to wait, if Spanner does not answer. With --no-wait it is what is waited for.
+  constexpr Duration kMost = Seconds(5);
+  const Duration timeout = request_.no_wait ? kCommandTimeout
+                           : request_.wait  ? std::min(*request_.wait / 2, kMost)
+                                            : kMost;
+  const RowLook look = LookAtRows(request_, client, timeout);
+  if (look.status.ok()) {
     const std::lock_guard guard(mutex_);
-    return !has_heard_;
-  });
+    has_heard_ = true;
+  }
+  const bool is_silent = request_.no_wait && look.took >= timeout;
+  if (!look.status.ok() && (request_.must_exist || is_silent)) {
+    const bool is_unheard =
+        look.status.code == Code::kUnavailable || look.status.code == Code::kDeadlineExceeded;
+    Complain(is_unheard ? Cat(NoAnswer(), "; the last error was ",
+                              sim::Printable(FormatStatus(look.status), 1000))
+                        : Explain(request_, look.status));
+    return kExecFailed;
+  }
+  for (const std::string& name : look.missing) {
+    const std::string no_lock = NoSuchLock(request_, client, name);
+    Complain(no_lock + (request_.must_exist ? ", and --must-exist" : WhatMakesIt(request_)));
+    if (request_.must_exist) return kExecFailed;
+  }
+  for (const real_client::Holding& holding : look.waiting) {
+    Complain(WaitsText(holding));
+    if (request_.no_wait) return kExecFailed;
+  }
+  return std::nullopt;
+}
+
+Status LockedCommand::Take(DistributedLock& lock, LocalInstant began) {
   if (request_.no_wait) return lock.TryLock();
-  return request_.wait ? lock.LockFor(*request_.wait) : lock.Lock();
+  if (!request_.wait) return lock.Lock();
+  return lock.LockFor(std::max(began + *request_.wait - real_client::MonotonicNow(), Duration()));
 }
 
-int LockedCommand::NotTaken(const Status& status) {
-  const std::lock_guard guard(mutex_);
-  if (signal_ != 0) return 128 + signal_;
-  Complain(status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status));
-  return status.code == Code::kDeadlineExceeded ? request_.conflict_code : kExecFailed;
-}
-
-int LockedCommand::Run(DistributedLock& lock) {
+int LockedCommand::NotTaken(LockClient& client, const Status& status) {
   {
     const std::lock_guard guard(mutex_);
-    lock_ = &lock;
+    if (signal_ != 0) return 128 + signal_;
   }
-  const Status taken = Take(lock);
-  if (!taken.ok()) return NotTaken(taken);
+  const bool is_held = status.code == Code::kDeadlineExceeded;
+  if (is_held) {
+    // By nobody, if init has made its row.
+    const RowLook look = LookAtRows(request_, client, kCommandTimeout);
+    for (const real_client::Holding& holding : look.waiting) {
+      Complain(WaitsText(holding));
+      return kExecFailed;
+    }
+  }
+  Complain(status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status));
+  return is_held ? request_.conflict_code : kExecFailed;
+}
+
+int LockedCommand::Run(LockClient& client, DistributedLock& lock) {
+  Status taken;
+  {
+    const WaitNotice notice(request_, [this] {
+      const std::lock_guard guard(mutex_);
+      return !has_heard_;
+    });
+    const LocalInstant began = real_client::MonotonicNow();
+    // A signal ends this process at once until the lock is there to be given up.
+    if (const std::optional<int> code = Look(client)) return *code;
+    {
+      const std::lock_guard guard(mutex_);
+      lock_ = &lock;
+    }
+    taken = Take(lock, began);
+  }
+  if (!taken.ok()) return NotTaken(client, taken);
   {
     const std::lock_guard guard(mutex_);
     if (signal_ != 0) return 128 + signal_;
@@ -319,7 +375,7 @@ int RunLocked(const LockRequest& request, Guard& guard) {
     Complain(Explain(request, status));
     return kExecFailed;
   }
-  return command->Run(*lock);
+  return command->Run(*client, *lock);
 }
 
 int RunExec(LockRequest& request) {
@@ -328,6 +384,10 @@ int RunExec(LockRequest& request) {
     return kExecFailed;
   }
   if (const std::string wrong = Complete(request); !wrong.empty()) {
+    Complain(wrong);
+    return kExecFailed;
+  }
+  if (const std::string wrong = RefusalOfMustExist(request); !wrong.empty()) {
     Complain(wrong);
     return kExecFailed;
   }

@@ -143,6 +143,8 @@ void AddWho(CLI::App& app, const SharedLockRequest& request) {
   app.add_option("--value", request->value,
                  "text that others read with the lock, such as this process's address")
       ->type_name("TEXT");
+  app.add_flag("--must-exist", request->must_exist,
+               "refuse a lock that has no row, where a protocol keeps the rows of its locks");
   AddNumber(
       app, "--concurrency", 1, 1'000'000,
       [request](uint64_t most) { request->concurrency = static_cast<int32_t>(most); },

@@ -33,6 +33,8 @@ struct LockRequest {
   std::string metrics;  // HOST:PORT; empty: none
   bool metrics_per_lock = false;
   int32_t concurrency = real_client::LockClientOptions().concurrency;
+  // exec, run:
+  bool must_exist = false;
   // exec:
   std::vector<std::string> command;
   std::optional<Duration> wait;  // empty: as long as it takes
@@ -71,7 +73,7 @@ using SharedLockRequest = std::shared_ptr<LockRequest>;
 void AddDatabase(CLI::App& app, const SharedLockRequest& request);
 // These, and --protocol, --table, --client.
 void AddWhere(CLI::App& app, const SharedLockRequest& request);
-// --lease, --id, --value, --concurrency, --metrics.
+// --lease, --id, --value, --must-exist, --concurrency, --metrics.
 void AddWho(CLI::App& app, const SharedLockRequest& request);
 void AddLease(CLI::App& app, const SharedLockRequest& request, const std::string& help);
 // NAME, or NAME...

@@ -3,6 +3,7 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -19,6 +20,7 @@
 #include "cli/lock/guard.h"
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
+#include "cli/lock/row_look.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -199,10 +201,38 @@ class Runner {
       status = client->Make(std::move(options), locks.emplace_back());
     }
     if (!status.ok()) return FailToRun(request_, status);
+    if (const std::optional<int> code = Look(*client)) return *code;
     return Write(*client, locks);
   }
 
  private:
+  // Says which locks have no row, and which may not be taken yet. An exit code if --must-exist refuses.
+  std::optional<int> Look(LockClient& client) {
+    constexpr Duration kMost = Seconds(2);
+    std::optional<WaitNotice> notice;
+    if (request_.must_exist) notice.emplace(request_);
+    const RowLook look =
+        LookAtRows(request_, client, request_.must_exist ? kCommandTimeout : kMost);
+    notice.reset();
+    if (!look.status.ok()) {
+      if (request_.must_exist) return FailToRun(request_, look.status);
+      return std::nullopt;
+    }
+    // So that who starts with a thousand new locks still sees what comes after.
+    constexpr size_t kMostLines = 10;
+    for (size_t i = 0; i < std::min(look.missing.size(), kMostLines); ++i) {
+      const std::string no_lock = NoSuchLock(request_, client, look.missing[i]);
+      Complain(no_lock + (request_.must_exist ? ", and --must-exist" : WhatMakesIt(request_)));
+    }
+    if (look.missing.size() > kMostLines) {
+      Complain(Cat("nor are there ", std::to_string(look.missing.size() - kMostLines),
+                   " others of these locks"));
+    }
+    if (request_.must_exist && !look.missing.empty()) return kBadInput;
+    for (const real_client::Holding& holding : look.waiting) Complain(WaitsText(holding));
+    return std::nullopt;
+  }
+
   int Write(LockClient& client, std::vector<std::unique_ptr<DistributedLock>>& locks) {
     const Duration lease = request_.LeaseUsed();
     const bool raised = request_.lease.value_or(lease) < lease;
@@ -242,6 +272,10 @@ class Runner {
 
 int RunRun(LockRequest& request) {
   if (const std::string wrong = Complete(request); !wrong.empty()) {
+    Complain(wrong);
+    return kBadInput;
+  }
+  if (const std::string wrong = RefusalOfMustExist(request); !wrong.empty()) {
     Complain(wrong);
     return kBadInput;
   }

@@ -14,6 +14,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/lock/options.h"
+#include "cli/lock/row_look.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
@@ -107,8 +108,7 @@ int OpenClient(LockRequest& request, std::unique_ptr<LockClient>& client) {
   return kBadInput;
 }
 
-int Ask(LockRequest& request, std::vector<Holding>& holdings) {
-  std::unique_ptr<LockClient> client;
+int Ask(LockRequest& request, std::unique_ptr<LockClient>& client, std::vector<Holding>& holdings) {
   if (const int code = OpenClient(request, client); code != kAsExpected) return code;
   std::optional<std::string> name;
   if (!request.names.empty()) name = request.names[0];
@@ -119,12 +119,12 @@ int Ask(LockRequest& request, std::vector<Holding>& holdings) {
 }
 
 int RunGet(LockRequest& request) {
+  std::unique_ptr<LockClient> client;
   std::vector<Holding> holdings;
-  if (const int code = Ask(request, holdings); code != kAsExpected) return code;
+  if (const int code = Ask(request, client, holdings); code != kAsExpected) return code;
   const bool has_names = !request.info().holder_columns.lock.empty();
   if (holdings.empty() && has_names && !request.json) {
-    std::cout << "there is no lock " << sim::Quoted(request.names[0]) << " in "
-              << request.TableName() << ": nobody has ever taken it\n";
+    std::cout << NoSuchLock(request, *client, request.names[0]) << '\n';
     return End(FlushStdout(), kExpectationFailed);
   }
   // The table of some protocols is a single lock, which has no name: it gets the name asked for.
@@ -241,7 +241,7 @@ int RunRelease(LockRequest& request) {
   if (is_meant && !holdings.empty()) WarnOf(name, holdings[0]);
   status = client->ForceRelease(request.protocol, request.table, name, request.only);
   if (status.code == Code::kNotFound && holdings.empty()) {
-    Complain(Cat("there is no lock ", sim::Quoted(name), " in ", request.TableName()));
+    Complain(NoSuchLock(request, *client, name));
     return kExpectationFailed;
   }
   const bool is_target = request.only.holder || request.only.token;
@@ -302,7 +302,7 @@ int RunDelete(LockRequest& request) {
     Status status =
         client->List(request.protocol, request.table, name, request.LeaseUsed(), listed);
     if (status.ok() && listed.empty()) {
-      Complain(Cat("there is no lock ", sim::Quoted(name), " in ", request.TableName()));
+      Complain(NoSuchLock(request, *client, name));
       code = kExpectationFailed;
       continue;
     }

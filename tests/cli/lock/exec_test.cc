@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/protocols.h"
 #include "tests/cli/lock/lock_cli_testing.h"
 
 namespace whorl::exec_test {
@@ -85,6 +86,67 @@ TEST_F(LockExecTest, GivesUpWhenAnotherHoldsTheLock) {
   EXPECT_EQ(ended.out, "125\n125\n0\n");
   EXPECT_EQ(ended.err, held + held + held);
   EXPECT_FALSE(fs::exists(folder_ / "a"));
+}
+
+// Whoever mistypes a name protects nothing.
+TEST_F(LockExecTest, SaysThatALockIsNotThereBeforeItIsMade) {
+  Init("nightly");
+  const Ended made = Whorl("lock exec nihgtly --lease 1s -- echo ran");
+  EXPECT_EQ(made.code, 0);
+  EXPECT_EQ(
+      made.err,
+      "whorl: there is no lock \"nihgtly\" in fenced_locks (nearly the same: \"nightly\"); it "
+      "is made now, and who makes it waits for a lease (1s) before it leads\n");
+  EXPECT_THAT(Whorl("lock exec nihgtly -- true"), Ends(0));
+  EXPECT_THAT(
+      Whorl("lock exec other --must-exist -- touch a"),
+      Complains(125, HasSubstr("there is no lock \"other\" in fenced_locks, and --must-exist")));
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  EXPECT_THAT(Whorl("lock get other").out, HasSubstr("there is no lock \"other\""));
+  EXPECT_EQ(Whorl("lock exec nightly --must-exist -- true").code, 0);
+  EXPECT_THAT(Whorl("lock exec a --must-exist --protocol spindle_v3 -- true"),
+              Complains(125, HasSubstr("deletes its row")));
+}
+
+// Nobody would ever lead, in silence.
+TEST_F(LockExecTest, SaysThatATableWithoutItsOnlyRowIsNobodysToTake) {
+  Write("table.sql", std::string(FindProtocol("semaphore")->create_table));
+  ASSERT_EQ(Whorl("lock init --ddl table.sql").code, 0);
+  EXPECT_THAT(Whorl("lock exec job --protocol semaphore --wait 2s -- true").err,
+              HasSubstr("there is no row in LeaderElection; nobody can take the lock until `whorl "
+                        "lock init --protocol semaphore` has made it\n"));
+}
+
+// --- rows that init makes ------------------------------------------------------------------------
+
+// A deployment that calls init at each start must not let a second process work beside the first.
+TEST_F(LockExecTest, ARowThatInitMakesInThePlaceOfALostOneIsNotTakenBesideTheLeader) {
+  Init("job");
+  RunningWhorl first(Victim("first", {}), false);
+  ASSERT_TRUE(first.output().WaitFor("ready\n"));
+  Write("drop.sql", "DROP TABLE fenced_locks");
+  ASSERT_EQ(Whorl("lock init --table other --ddl drop.sql").code, 0);
+  ASSERT_THAT(Whorl("lock init job --lease 2s").out, HasSubstr("is free at 20"));
+  RunningWhorl second(Victim("second", {}), false);
+  ASSERT_TRUE(second.output().WaitFor("ready\n")) << second.output().text();
+  EXPECT_EQ(first.WaitForEnd(), 125);
+  second.Signal(SIGTERM);
+  EXPECT_EQ(second.WaitForEnd(), 128 + SIGTERM);
+  EXPECT_GT(ReadBeats("second").first, ReadBeats("first").last);
+}
+
+// It is not held, so --conflict-exit-code, which says that the job runs elsewhere, would be a lie.
+TEST_F(LockExecTest, ARowThatWaitsIsNotHeldByAnotherProcess) {
+  ASSERT_EQ(Whorl("lock init job").code, 0);
+  const auto refused = Complains(
+      125,
+      testing::MatchesRegex("whorl: lock \"job\" is free at 20.*Z: whorl lock init made .*\n"));
+  EXPECT_THAT(Whorl("lock exec job --no-wait --conflict-exit-code 0 -- touch a"), refused);
+  EXPECT_EQ(Whorl("lock exec job --wait 2s --conflict-exit-code 0 -- touch a").code, 125);
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  EXPECT_THAT(Whorl("lock get job"), Ends(1, HasSubstr("free at 20")));
+  ASSERT_EQ(Whorl("lock init other --lease 1s").code, 0);
+  EXPECT_EQ(Whorl("lock exec other --lease 1s -- true").code, 0);
 }
 
 // No name is taken for SQL, a file or an option.

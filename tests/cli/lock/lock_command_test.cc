@@ -444,6 +444,29 @@ TEST_F(LockCliTest, OptionsSayWhereSpannerIs) {
   ExpectComplaint(Whorl("lock run job --concurrency 0"), 2, "--concurrency");
 }
 
+// --- names that nobody has used ------------------------------------------------------------------
+
+// A lock of a mistyped name protects nothing.
+TEST_F(LockCliTest, RunSaysThatALockIsNotThereAndRefusesItIfItMustBe) {
+  Init("nightly");
+  RunningWhorl run({"lock", "run", "nightly", "nihgtly", "--lease", "1s"}, false);
+  ASSERT_TRUE(run.output().WaitFor("nihgtly: leads with token"));
+  const std::string text = run.output().text();
+  const size_t at = text.find(
+      "whorl: there is no lock \"nihgtly\" in fenced_locks (nearly the same: \"nightly\"); it is "
+      "made now, and who makes it waits for a lease (1s) before it leads\n");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_LT(at, text.find("nihgtly: takes part"));
+  EXPECT_THAT(text, Not(HasSubstr("no lock \"nightly\"")));
+  EXPECT_EQ(run.EndBy(SIGTERM), 0);
+  ExpectComplaint(Whorl("lock run nigthly --must-exist"), 2,
+                  "there is no lock \"nigthly\" in fenced_locks .nearly the same: \"nightly\", "
+                  "\"nihgtly\"., and --must-exist");
+  EXPECT_EQ(json::parse(Whorl("lock get nigthly --json").out)["exists"], false);
+  ExpectComplaint(Whorl("lock run job --must-exist --protocol lease_lock"), 2,
+                  "--must-exist: a process of lease_lock that gives a lock back deletes its row");
+}
+
 // --- an address that accepts connections and never answers ---------------------------------------
 
 TEST_F(LockCliTest, EveryCommandEndsInTimeAndSaysWhatItWaitsFor) {
