@@ -98,6 +98,8 @@ class LockObserver {
   virtual void OnLeadership(const Leadership& /*leadership*/) {}
   virtual void OnNote(const LockNote& /*note*/) {}
   virtual void OnTransaction(const LockTransaction& /*transaction*/) {}
+  // Called when a transaction of the protocol begins, which OnTransaction() ends.
+  virtual void OnTransactionBegan(std::string_view /*step*/) {}
 };
 
 struct Holding;

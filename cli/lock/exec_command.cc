@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "cli/lock/guard.h"
+#include "cli/lock/latency_hint.h"
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
 #include "cli/lock/row_look.h"
@@ -53,6 +54,9 @@ lost it while the command ran, or the command line is wrong; 126 the command is 
 there is no such command. If --no-wait or --wait gives up because another process holds the lock:
 the code of --conflict-exit-code, by default 125.)";
 
+constexpr std::string_view kTooLate =
+    "the lease had nearly ended before the command could be started";
+
 std::string NoAnswer() {
   const real_client::ConnectionOptions connection = real_client::ResolveWithEnvironment({});
   const bool emulator = std::holds_alternative<real_client::Plaintext>(connection.credentials);
@@ -84,6 +88,9 @@ class LockedCommand final : public real_client::LockObserver {
   // REQUIRES: `began` is when the command began to wait.
   Status Take(DistributedLock& lock, LocalInstant began);
   int NotTaken(LockClient& client, const Status& status);
+  // The lock is taken, but not for long enough.
+  int NotStarted(std::string_view why);
+  std::string Hint() const { return latency_.OfLease(request_.LeaseUsed()); }
   // How long the guard has said nothing.
   struct Silence {
     LocalInstant until;  // then it is looked after
@@ -97,6 +104,8 @@ class LockedCommand final : public real_client::LockObserver {
 
   const LockRequest& request_;
   Guard& guard_;
+  LatencyHint latency_;
+  bool was_late_ = false;  // the guard was killed, since the lease ended; used in Run() only
 
   std::mutex mutex_;  // guards what follows, and the guard's Start, Renew and End
   ExecPhase phase_ = ExecPhase::kWaiting;
@@ -114,8 +123,8 @@ void LockedCommand::OnLeadership(const Leadership& leadership) {
     // A later term does not count: the command was started in the one that is lost.
     lost_ = !leadership.leads;
     if (lost_) {
-      Complain(
-          Cat("lock ", sim::Quoted(request_.names[0]), " was lost; the command is being ended"));
+      Complain(Cat("lock ", sim::Quoted(request_.names[0]), " was lost; the command is being ended",
+                   Hint()));
       guard_.End(SIGTERM);
     } else {
       guard_.Renew(leadership.until);
@@ -136,6 +145,7 @@ void LockedCommand::OnTransaction(const real_client::LockTransaction& transactio
   const Code code = status.code;
   // These are answers, or calls that this process cancelled.
   const bool answers = real_client::IsAnswer(status) || code == Code::kCancelled;
+  if (real_client::IsAnswer(status)) latency_.Heard(transaction.step, transaction.took);
   const std::lock_guard guard(mutex_);
   has_heard_ = true;
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
@@ -169,6 +179,7 @@ std::optional<int> LockedCommand::Look(LockClient& client) {
                            : request_.wait  ? std::min(*request_.wait / 2, kMost)
                                             : kMost;
   const RowLook look = LookAtRows(request_, client, timeout);
+  if (look.status.ok()) latency_.HeardFirst(look.took);
   if (look.status.ok()) {
     const std::lock_guard guard(mutex_);
     has_heard_ = true;
@@ -214,8 +225,14 @@ int LockedCommand::NotTaken(LockClient& client, const Status& status) {
       return kExecFailed;
     }
   }
-  Complain(status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status));
+  Complain((status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status)) +
+           (is_held ? "" : Hint()));
   return is_held ? request_.conflict_code : kExecFailed;
+}
+
+int LockedCommand::NotStarted(std::string_view why) {
+  Complain(Cat(why, Hint()));
+  return kExecFailed;
 }
 
 int LockedCommand::Run(LockClient& client, DistributedLock& lock) {
@@ -239,9 +256,10 @@ int LockedCommand::Run(LockClient& client, DistributedLock& lock) {
     const std::lock_guard guard(mutex_);
     if (signal_ != 0) return 128 + signal_;
     const Leadership now = lock.Now();
-    if (!now.leads) {
-      Complain("the lock was lost before the command could be started");
-      return kExecFailed;
+    if (!now.leads) return NotStarted("the lock was lost before the command could be started");
+    const GuardTimes times = TimesFor(request_.LeaseUsed(), request_.kill_after);
+    if (now.until - real_client::MonotonicNow() <= times.warning + times.margin) {
+      return NotStarted(kTooLate);
     }
     leadership_ = now;
     phase_ = ExecPhase::kRunning;
@@ -285,7 +303,10 @@ int LockedCommand::Follow() {
     if (!report) {
       if (silence.until <= real_client::MonotonicNow()) LookAfterGuard(silence);
       // The guard is stopped, or the machine is overloaded. The command dies with the guard.
-      if (backup <= real_client::MonotonicNow() && BackupTime() <= backup) guard_.Kill();
+      if (backup <= real_client::MonotonicNow() && BackupTime() <= backup) {
+        was_late_ = true;
+        guard_.Kill();
+      }
       continue;
     }
     silence = {.until = real_client::MonotonicNow() + request_.LeaseUsed() / 4};
@@ -300,7 +321,7 @@ int LockedCommand::Follow() {
 void LockedCommand::Tell(const GuardReport& report) const {
   switch (report.kind) {
     case GuardReportKind::kTooLate:
-      return Complain("the lease had nearly ended before the command could be started");
+      return Complain(Cat(kTooLate, Hint()));
     case GuardReportKind::kCannotStart:
       return Complain(Cat(sim::Printable(request_.command[0]), ": ",
                           std::generic_category().message(report.number)));
@@ -312,12 +333,17 @@ void LockedCommand::Tell(const GuardReport& report) const {
           "other input and output (</dev/null)");
     case GuardReportKind::kEnding:
       if (report.cause != EndCause::kDeadline) return;
-      return Complain("the lease was not renewed and ends; the command is being ended");
+      return Complain(
+          Cat("the lease was not renewed and ends; the command is being ended", Hint()));
     case GuardReportKind::kRefused:
       return Complain(Cat("process ", std::to_string(report.number),
                           " is another user's and cannot be ended; it may outlive the lease"));
     case GuardReportKind::kGuardLost:
-      return Complain("the guard of the command was lost, so the command was ended");
+      return Complain(was_late_
+                          ? Cat("the lease was not renewed and has ended, and the guard had not "
+                                "ended the command, so it was killed",
+                                Hint())
+                          : "the guard of the command was lost, so the command was ended");
     case GuardReportKind::kStarted:
     case GuardReportKind::kWorks:
     case GuardReportKind::kEnded:

@@ -181,7 +181,8 @@ std::string Complete(LockRequest& request) {
   std::ranges::sort(request.names);
   const auto twice = std::ranges::adjacent_find(request.names);
   if (twice != request.names.end()) return Cat("lock ", sim::Quoted(*twice), " is named twice");
-  if (request.id.empty()) request.id = DrawId();
+  request.has_own_id = !request.id.empty();
+  if (!request.has_own_id) request.id = DrawId();
   return CompleteConnection(request);
 }
 

@@ -33,6 +33,7 @@ struct LockRequest {
   std::string metrics;  // HOST:PORT; empty: none
   bool metrics_per_lock = false;
   int32_t concurrency = real_client::LockClientOptions().concurrency;
+  bool has_own_id = false;  // it was given by --id
   // exec, run:
   bool must_exist = false;
   // exec:

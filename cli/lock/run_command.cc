@@ -5,19 +5,24 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "cli/lock/event_log.h"
 #include "cli/lock/guard.h"
+#include "cli/lock/id_watch.h"
+#include "cli/lock/latency_hint.h"
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
 #include "cli/lock/row_look.h"
@@ -100,12 +105,30 @@ class Reporter final : public real_client::LockObserver {
   // Sets `heard` when Spanner, or an error in its place, was heard of.
   Reporter(const LockRequest& request, std::string lock, EventQueue& queue,
            std::atomic<bool>& heard)
-      : request_(request), lock_(std::move(lock)), queue_(queue), heard_(heard) {}
+      : request_(request),
+        lock_(std::move(lock)),
+        queue_(queue),
+        heard_(heard),
+        id_watch_(request.info(), request.id, request.LeaseUsed()) {}
+
+  const std::string& lock() const { return lock_; }
+  IdWatch& id_watch() { return id_watch_; }
+  LatencyHint& latency() { return latency_; }
+  // Another process has written the row under this one's id. Called on any thread.
+  void SharesId() {
+    constexpr std::string_view kWhat = "another process beats under this id";
+    const std::string text = Cat(kWhat, ", ", sim::Printable(request_.id),
+                                 ": each process needs an id of its own (--id), or both may lead");
+    if (request_.json || !request_.out.empty()) {
+      Complain(Cat("lock ", sim::Quoted(lock_), ": ", text));
+    }
+    Put("note", text, {{"note", std::string(kWhat)}, {"values", Json::array({request_.id})}});
+  }
 
   void OnLeadership(const Leadership& leadership) override {
     const Leadership before = std::exchange(leadership_, leadership);
     if (leadership.leads && !before.leads) return Leads(leadership);
-    if (!leadership.leads && before.leads) return Put("lost", "leads no longer", {});
+    if (!leadership.leads && before.leads) return Put("lost", "leads no longer" + Hint(), {});
     if (request_.json) PutForCheck(real_client::EventOf(before, leadership));
   }
   void OnNote(const real_client::LockNote& note) override {
@@ -123,6 +146,9 @@ class Reporter final : public real_client::LockObserver {
     if (request_.json) PutForCheck(real_client::EventOf(transaction));
     const Status& status = transaction.status;
     const std::string step(transaction.step);
+    id_watch_.Ended(step, transaction.outcome != WordOf(Outcome::kUnknown),
+                    real_client::MonotonicNow());
+    if (real_client::IsAnswer(status)) latency_.Heard(step, transaction.took);
     if (status.code == Code::kCancelled) return;
     // A step answers again when that step does: reads may succeed where every write is denied.
     if (real_client::IsAnswer(status)) {
@@ -130,8 +156,11 @@ class Reporter final : public real_client::LockObserver {
       return;
     }
     if (std::exchange(failing_[step], status.code) == status.code) return;
-    Put("failing", Cat(step, ": ", Explain(request_, status)),
+    Put("failing", Cat(step, ": ", Explain(request_, status), Hint()),
         {{"step", step}, {"code", std::string(WordOf(status.code))}, {"error", status.message}});
+  }
+  void OnTransactionBegan(std::string_view step) override {
+    id_watch_.Began(step, real_client::MonotonicNow());
   }
 
  private:
@@ -157,10 +186,14 @@ class Reporter final : public real_client::LockObserver {
                 .fields = std::move(fields)});
   }
 
+  std::string Hint() const { return latency_.OfLease(request_.LeaseUsed()); }
+
   const LockRequest& request_;
   const std::string lock_;
   EventQueue& queue_;
   std::atomic<bool>& heard_;
+  IdWatch id_watch_;
+  LatencyHint latency_;
   Leadership leadership_;
   std::map<std::string, Code> failing_;  // the steps whose last transaction failed
 };
@@ -194,7 +227,8 @@ class Runner {
     for (const std::string& name : request_.names) {
       if (!status.ok()) break;
       real_client::LockOptions options = LockOptionsOf(request_, name);
-      options.observer = std::make_shared<Reporter>(request_, name, queue_, heard_);
+      options.observer =
+          reporters_.emplace_back(std::make_shared<Reporter>(request_, name, queue_, heard_));
       if (metrics != nullptr) {
         options.observer = metrics->metrics.Observe(name, request_.protocol, options.observer);
       }
@@ -218,6 +252,7 @@ class Runner {
       if (request_.must_exist) return FailToRun(request_, look.status);
       return std::nullopt;
     }
+    for (const auto& reporter : reporters_) reporter->latency().HeardFirst(look.took);
     // So that who starts with a thousand new locks still sees what comes after.
     constexpr size_t kMostLines = 10;
     for (size_t i = 0; i < std::min(look.missing.size(), kMostLines); ++i) {
@@ -231,6 +266,47 @@ class Runner {
     if (request_.must_exist && !look.missing.empty()) return kBadInput;
     for (const real_client::Holding& holding : look.waiting) Complain(WaitsText(holding));
     return std::nullopt;
+  }
+
+  // Looks, until it is stopped, whether other processes write under this one's id: at first, since a
+  // process that comes second should notice, and then now and again, several times between two writes.
+  void WatchId(const std::stop_token& stop, LockClient& client) {
+    const Duration lease = request_.LeaseUsed();
+    const LocalInstant began = real_client::MonotonicNow();
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    for (uint32_t turn = 0; !stop.stop_requested(); ++turn) {
+      Duration pace = lease / 2;
+      for (const auto& reporter : reporters_) pace = std::min(pace, reporter->id_watch().Pace());
+      // A fifth to two fifths of it, not always the same, or another process could write unseen in the
+      // same part of each.
+      const Duration pause =
+          std::max(pace * static_cast<int64_t>(4 + turn * 7 % 5) / 20, Milliseconds(100));
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, stop, std::chrono::nanoseconds(pause.ns), [] { return false; });
+      constexpr int64_t kEvery = 4;
+      const int64_t leases = (real_client::MonotonicNow() - began).ns / lease.ns;
+      if (stop.stop_requested() || (leases >= kEvery && leases % kEvery != 0)) continue;
+      LookForOthers(client, std::max(lease / 4, Milliseconds(250)));
+    }
+  }
+  void LookForOthers(LockClient& client, Duration timeout) {
+    std::vector<IdWatch::Moment> before;
+    const LocalInstant now = real_client::MonotonicNow();
+    before.reserve(reporters_.size());
+    for (const auto& reporter : reporters_) before.push_back(reporter->id_watch().Now(now));
+    std::vector<real_client::Holding> holdings;
+    const Status status = client.List(request_.protocol, request_.table, request_.names,
+                                      request_.LeaseUsed(), timeout, holdings);
+    if (!status.ok()) return;
+    const bool has_names = !request_.info().holder_columns.lock.empty();
+    const LocalInstant read = real_client::MonotonicNow();
+    for (size_t i = 0; i < reporters_.size(); ++i) {
+      for (const real_client::Holding& holding : holdings) {
+        if (has_names && holding.lock != reporters_[i]->lock()) continue;
+        if (reporters_[i]->id_watch().Saw(before[i], holding, read)) reporters_[i]->SharesId();
+      }
+    }
   }
 
   int Write(LockClient& client, std::vector<std::unique_ptr<DistributedLock>>& locks) {
@@ -247,8 +323,14 @@ class Runner {
       lock->Start();
     }
     const WaitNotice notice(request_, [this] { return !heard_; });
+    // An id that was drawn is nobody else's.
+    std::jthread watch;
+    if (request_.has_own_id) {
+      watch = std::jthread([&](const std::stop_token& stop) { WatchId(stop, client); });
+    }
     absl::Status written;
     for (LogEvent event; written.ok() && queue_.Take(event);) written = log_.Write(event);
+    watch.request_stop();
     // If an event cannot be logged, this process gives up its locks and ends.
     queue_.Resume();
     std::jthread release([&] {
@@ -266,6 +348,7 @@ class Runner {
   const LockRequest& request_;
   EventLog& log_;
   EventQueue queue_;
+  std::vector<std::shared_ptr<Reporter>> reporters_;
   std::atomic<bool> heard_ = false;
   std::optional<LocalInstant> signalled_;  // when; used on the signals' thread only
 };

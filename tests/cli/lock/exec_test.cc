@@ -149,6 +149,29 @@ TEST_F(LockExecTest, ARowThatWaitsIsNotHeldByAnotherProcess) {
   EXPECT_EQ(Whorl("lock exec other --lease 1s -- true").code, 0);
 }
 
+// --- leases that are too short -------------------------------------------------------------------
+
+// Each call takes longer than the lease, or nearly.
+TEST_F(LockExecTest, SaysThatALeaseIsTooShortForTheLatency) {
+  const auto exec = [&](const std::string& latency, const std::string& options) {
+    Write("faults.json",
+          R"({"faults": [{"do": "latency", "for": ")" + latency + R"(", "times": 0}]})");
+    return Shell("export W; \"$W\" serve --database " + std::string(kLockDatabase) +
+                 " --faults faults.json -- sh -c '\"$W\" lock init --new job >/dev/null && "
+                 "\"$W\" lock exec job " +
+                 options + " -- sleep 60'");
+  };
+  constexpr const char* kHint =
+      "; the lease of 1s is too short for this latency: [a-z ]+ took [0-9.]+ s\n";
+  const Ended longer = exec("600ms", "--lease 1s --wait 10s");
+  EXPECT_EQ(longer.code, 125);
+  EXPECT_THAT(longer.err, testing::ContainsRegex(kHint));
+  const Ended nearly = exec("150ms", "--lease 1s");
+  EXPECT_EQ(nearly.code, 125);
+  EXPECT_THAT(nearly.err, testing::ContainsRegex(kHint));
+  EXPECT_THAT(longer.err + nearly.err, Not(HasSubstr("the guard of the command was lost")));
+}
+
 // No name is taken for SQL, a file or an option.
 TEST_F(LockExecTest, TakesAnyName) {
   for (const std::string name : {"x; DROP TABLE locktable; --", "\"; SELECT 1", "@name", "../../x",

@@ -467,6 +467,36 @@ TEST_F(LockCliTest, RunSaysThatALockIsNotThereAndRefusesItIfItMustBe) {
                   "--must-exist: a process of lease_lock that gives a lock back deletes its row");
 }
 
+// --- ids -----------------------------------------------------------------------------------------
+
+// Both lead, in protocols that take a row of this id for their own.
+struct SharedId {
+  std::string protocol;
+  std::string lease;
+};
+class SharedIdTest : public LockCliTest, public testing::WithParamInterface<SharedId> {
+ protected:
+  SharedIdTest() : LockCliTest(GetParam().protocol) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Protocols, SharedIdTest,
+                         testing::Values(SharedId{"lease_lock", "3s"}, SharedId{"spindle_v3", "5s"},
+                                         SharedId{"semaphore", "3s"}),
+                         [](const auto& param) { return param.param.protocol; });
+
+TEST_P(SharedIdTest, RunWarnsWhenASecondProcessBeatsUnderItsId) {
+  const std::vector<std::string> arguments = {
+      "lock",           "run",  "job",   "--protocol", GetParam().protocol, "--lease",
+      GetParam().lease, "--id", "host-1"};
+  RunningWhorl first(arguments, false);
+  ASSERT_TRUE(first.output().WaitFor("job: leads")) << first.output().text();
+  RunningWhorl second(arguments, false);
+  const std::string warning = "job: another process beats under this id, host-1: each process";
+  EXPECT_TRUE(second.output().WaitFor(warning)) << second.output().text();
+  EXPECT_EQ(second.EndBy(SIGTERM), 0);
+  EXPECT_EQ(first.EndBy(SIGTERM), 0);
+}
+
 // --- an address that accepts connections and never answers ---------------------------------------
 
 TEST_F(LockCliTest, EveryCommandEndsInTimeAndSaysWhatItWaitsFor) {
