@@ -362,12 +362,17 @@ Status LockClient::InitLock(std::string_view protocol, const std::string& table,
   const Duration lease = LeaseOfInit(info, options);
   status = ValidateLease(info, lease);
   if (!status.ok()) return status;
+  TransactionResult result;
+  if (options.is_new) {
+    status = core_->Run(info, *std::move(init), kTimeout, result);
+    out.made = status.ok();
+    if (status.code != Code::kAlreadyExists) return status;
+  }
   Transaction look = ReadHoldings(info, target.table, name);
   look.return_read_timestamp = true;
   TransactionResult seen;
   status = core_->Run(info, std::move(look), kTimeout, seen);
   if (!status.ok()) return status;
-  TransactionResult result;
   if (const auto& rows = seen.results.at(0).rows; !rows.empty()) {
     const std::vector<Holding> holdings = HoldingsIn(info, rows, lease);
     if (holdings.empty() || !holdings[0].free_at) return {};
@@ -378,19 +383,20 @@ Status LockClient::InitLock(std::string_view protocol, const std::string& table,
         info, target.table, name, {.holder = std::string(kInitHolder), .token = std::nullopt});
     if (!release) return {};
     status = core_->Run(info, *std::move(release), kTimeout, result);
-    if (status.ok()) out = {.made = true, .free_at = std::nullopt};
+    if (status.ok()) {
+      out = {.made = result.results.at(0).row_count > 0, .free_at = std::nullopt};
+    }
     return status;
   }
-  if (!options.is_new) {
-    // Whoever held the lock renewed its lease before the read that found no row, so its belief ends a
-    // lease later. This is by TrueTime, as the first look of a process that comes then.
-    if (!seen.read_timestamp) return Error(Code::kInternal, "Spanner named no read timestamp");
-    out.free_at = *seen.read_timestamp + lease;
-    init = InitHeldTransaction(info, target.table, name, *out.free_at, lease);
-  }
-  status = core_->Run(info, *std::move(init), kTimeout, result);
-  out.made = status.ok();
-  if (!status.ok()) out.free_at.reset();
+  // Deleted just now.
+  if (options.is_new) return Error(Code::kAborted, "the row of " + name + " has been deleted");
+  // Whoever held the lock renewed its lease before the read that found no row, so its belief ends a
+  // lease later. This is by TrueTime, as the first look of a process that comes then.
+  if (!seen.read_timestamp) return Error(Code::kInternal, "Spanner named no read timestamp");
+  const Timestamp free_at = *seen.read_timestamp + lease;
+  status = core_->Run(info, InitHeldTransaction(info, target.table, name, free_at, lease), kTimeout,
+                      result);
+  if (status.ok()) out = {.made = true, .free_at = free_at};
   return status.code == Code::kAlreadyExists ? Status() : status;
 }
 

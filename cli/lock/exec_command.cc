@@ -50,9 +50,10 @@ is killed or stopped, the command and all processes that it started get SIGTERM.
 --kill-after later, but at the latest a fiftieth of the lease (50 ms to 500 ms) before the lease
 ends. Processes that the command leaves in the background are ended, too, before the lock is released.
 Exit codes: the command's, or 128 and the signal that ended it; 125 whorl could not get the lock, or
-lost it while the command ran, or the command line is wrong; 126 the command is not executable; 127
-there is no such command. If --no-wait or --wait gives up because another process holds the lock:
-the code of --conflict-exit-code, by default 125.)";
+lost it while the command ran, or the command line is wrong, or --must-exist and the lock has no row;
+126 the command is not executable; 127 there is no such command. If --no-wait or --wait gives up because
+another process holds the lock: the code of --conflict-exit-code, by default 125. A lock whose row init
+has made, and that is not free yet, is held by nobody: 125, and the time at which it is free.)";
 
 constexpr std::string_view kTooLate =
     "the lease had nearly ended before the command could be started";

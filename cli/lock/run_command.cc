@@ -58,8 +58,9 @@ whorl_lock_heartbeats_sent_total, whorl_lock_heartbeats_failed_total,
 whorl_lock_last_heartbeat_timestamp_seconds, whorl_lock_transaction_duration_seconds (step, outcome);
 and whorl_build_info. With --metrics-per-lock those of heartbeats and terms have the label lock, and
 there are whorl_lock_leader, whorl_lock_token and whorl_lock_lease_left_seconds, too.
-Exit codes: 0 stopped by a signal; 2 bad input or usage; 3 the log cannot be written, or nothing can
-be served at --metrics.)";
+With --id, run reads the rows of its locks now and again, and notes if another process beats under that id.
+Exit codes: 0 stopped by a signal; 2 bad input or usage, or --must-exist and a lock has no row; 3 the
+log cannot be written, or nothing can be served at --metrics, or --must-exist and Spanner does not answer.)";
 
 // A queue of events from the client's thread, which must not wait, to the thread that writes them.
 class EventQueue {

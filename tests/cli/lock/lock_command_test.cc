@@ -141,7 +141,7 @@ TEST_F(LockCliTest, AListComesInPages) {
 TEST_F(LockCliTest, AListOfMoreThanAPageIsWhole) {
   std::string all;
   for (int i = 0; i < 1500; ++i) all += " n" + std::to_string(i);
-  ASSERT_EQ(Shell("\"$W\" lock init" + all + " >/dev/null").code, 0);
+  ASSERT_EQ(Shell("\"$W\" lock init --new" + all + " >/dev/null").code, 0);
   EXPECT_EQ(json::parse(Whorl("lock list --json").out).size(), 1500U);
 }
 
