@@ -226,8 +226,7 @@ int LockedCommand::NotTaken(LockClient& client, const Status& status) {
       return kExecFailed;
     }
   }
-  Complain((status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status)) +
-           (is_held ? "" : Hint()));
+  Complain((status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status)) + Hint());
   return is_held ? request_.conflict_code : kExecFailed;
 }
 
