@@ -195,7 +195,8 @@ class ManyLocks {
                                                   client_);
     if (status.ok()) status = MakeTables(*database_, options_.tables);
     for (int i = 0; status.ok() && i < options_.locks; ++i) {
-      status = client_->InitLock("fenced_lease", TableOf(i), NameOf(i));
+      real_client::InitResult made;
+      status = client_->InitLock("fenced_lease", TableOf(i), NameOf(i), {.is_new = true}, made);
     }
     memory_before_ = ResidentKilobytes();
     cpu_before_ = CpuSeconds();

@@ -67,7 +67,7 @@ void Rows::TakeFrom(const KnownRow& columns, Timestamp commit, Row& row) const {
   const whorl::Row whole = Whole(columns);
   const auto& holder = columns[rules_.HolderColumn()];
   row.is_known = holder.has_value();
-  row.held = sim::IsHeld(rules_, whole);
+  row.held = IsHeld(columns);
   row.token = rules_.token_column ? Token::In(whole[*rules_.token_column]) : std::nullopt;
   row.owner = row.held ? OwnerIn(columns) : std::string();
   row.owner_is_certain = false;

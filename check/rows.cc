@@ -94,6 +94,10 @@ std::string Rows::OwnerIn(const KnownRow& columns) const {
   return name == nullptr ? std::string() : *name;
 }
 
+bool Rows::IsHeld(const KnownRow& columns) const {
+  return sim::IsHeld(rules_, Whole(columns)) && OwnerIn(columns) != kInitHolder;
+}
+
 bool Rows::IsOfAnother(const Row& row, const Token& token, const std::string& holder) const {
   return row.token && !holder.empty() && !row.owner.empty() && holder != row.owner &&
          MayBeAnotherToken(token.ToValue(), row.token->ToValue(), protocol_);
@@ -252,7 +256,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   KnownRow after = change.after;
   FillIn(after, row.columns, protocol_);
   const whorl::Row whole = Whole(after);
-  const bool held = sim::IsHeld(rules_, whole);
+  const bool held = IsHeld(after);
   if (!held) {
     if (writer) JudgeLease(change, row, writer->process, /*removed=*/true);
     Removed(change, row, writer);

@@ -125,6 +125,8 @@ class Rows {
   // The lock as costs know it: a table whose locks have no names is one lock.
   const std::string& NameOfCosts(const std::string& lock) const;
   std::string OwnerIn(const KnownRow& columns) const;
+  // Whether the row names a process, and not the operator who made it for whoever comes first.
+  bool IsHeld(const KnownRow& columns) const;
   // Whether the token is another one though it may look the same, cut to whole seconds: the holder changed.
   bool IsOfAnother(const Row& row, const Token& token, const std::string& holder) const;
   bool Renews(const Row& row, const KnownRow& after) const;

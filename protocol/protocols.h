@@ -119,6 +119,10 @@ struct ImpossibleGoal {
   std::string_view why;   // "it never gives a lock back"
 };
 
+// The holder in a row that an operator made for a lock whose row may have been lost under its holder:
+// nobody may take it before a lease has passed.
+inline constexpr std::string_view kInitHolder = "whorl lock init";
+
 // The description of a protocol. Its texts and spans refer to data that is never freed.
 struct ProtocolInfo {
   std::string_view name;
@@ -128,7 +132,8 @@ struct ProtocolInfo {
   std::string_view create_table;  // DDL of its table
   std::span<const ColumnInfo> columns;
   HolderColumns holder_columns;
-  // DML with @name that creates the lock's row in the released state. Empty: a start needs no row.
+  // DML with @name that creates the row of a lock that never existed, in the released state. Empty: a
+  // start needs no row, or `init_row` is that row.
   std::string_view init_lock;
   // DML with @name by which an operator ends the current lease. Empty: there is no such statement.
   std::string_view force_release;
@@ -173,6 +178,8 @@ struct ProtocolInfo {
   bool ignores_wall_clock = false;  // it reads LocalTime::monotonic alone
   // It announces its releases (AnnounceRelease), and reads the row when it hears of one.
   bool announces_releases = false;
+  // How many leases after its last sign of life a holder's row is taken at a process's first look.
+  uint8_t first_look_leases = 1;
   // The row that has to be there before any process can hold the lock. Empty: a process creates the
   // row.
   Row init_row;

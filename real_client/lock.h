@@ -98,6 +98,8 @@ class LockObserver {
   virtual void OnLeadership(const Leadership& /*leadership*/) {}
   virtual void OnNote(const LockNote& /*note*/) {}
   virtual void OnTransaction(const LockTransaction& /*transaction*/) {}
+  // Called when a transaction of the protocol begins, which OnTransaction() ends.
+  virtual void OnTransactionBegan(std::string_view /*step*/) {}
 };
 
 struct Holding;
@@ -238,7 +240,32 @@ struct Holding {
   std::optional<Timestamp> renewed;
   std::optional<Duration> age;
 
-  bool is_held() const { return left && *left > Duration(); }
+  // The end of the lease by the row; empty if the lock is free.
+  std::optional<Timestamp> until;
+  // When an operator made the row of a lock that nobody holds, and nobody may take it before this time
+  // of Spanner's: then `left` is the rest until then.
+  std::optional<Timestamp> free_at;
+
+  bool is_held() const { return !holder.empty() && left && *left > Duration(); }
+};
+
+// Whose lease an operator ends: that of anybody, or of who has this id and this token.
+struct ReleaseTarget {
+  std::optional<std::string> holder;
+  std::optional<uint64_t> token;  // as the holder has it
+};
+
+// How an operator makes the row of a lock.
+struct InitOptions {
+  // The lock never existed, so that nobody can hold it: its row is free at once. Otherwise its row may
+  // have been lost under its holder, so nobody may take it before a lease has passed.
+  bool is_new = false;
+  // The longest lease of its users; empty: the protocol's default.
+  std::optional<Duration> lease;
+};
+struct InitResult {
+  bool made = false;                 // false: there is a row already
+  std::optional<Timestamp> free_at;  // nobody may take it before this time of Spanner's
 };
 
 // Which locks of a table are listed: those whose names begin with `prefix`, and come after `after`, by
@@ -279,18 +306,25 @@ class LockClient {
   // is assumed for protocols whose rows do not contain one. Blocking.
   Status List(std::string_view protocol, const std::string& table, std::optional<std::string> name,
               Duration lease, std::vector<Holding>& out);
+  // The same for these locks, within `timeout`.
+  Status List(std::string_view protocol, const std::string& table,
+              const std::vector<std::string>& names, Duration lease, Duration timeout,
+              std::vector<Holding>& out);
   // The same for the locks of a range.
   Status List(std::string_view protocol, const std::string& table, const ListRange& range,
               Duration lease, std::vector<Holding>& out);
   // Deletes the row of a lock that nobody holds, as it was listed: FAILED_PRECONDITION if it is held
   // or has changed since, UNIMPLEMENTED if the protocol needs its rows. Blocking.
   Status DeleteLock(std::string_view protocol, const std::string& table, const Holding& listed);
-  // Creates the lock's row in the released state, for protocols that benefit from it. OK also if
-  // the row exists. Blocking.
-  Status InitLock(std::string_view protocol, const std::string& table, const std::string& name);
-  // Ends the current holder's lease, though the holder may still believe that it leads. NOT_FOUND
-  // if the row does not exist. Blocking.
-  Status ForceRelease(std::string_view protocol, const std::string& table, const std::string& name);
+  // Creates the lock's row, for protocols that need it or benefit from it. OK also if the row exists;
+  // of a lock that is said to be new, a row that an earlier call has made becomes free. Blocking.
+  Status InitLock(std::string_view protocol, const std::string& table, const std::string& name,
+                  const InitOptions& options, InitResult& out);
+  // Ends the lease of the holder, or of `only`, though it may still believe that it leads. NOT_FOUND
+  // if the row does not exist, FAILED_PRECONDITION if somebody else holds the lock, or nobody.
+  // INVALID_ARGUMENT if a token is named, and the protocol has none. Blocking.
+  Status ForceRelease(std::string_view protocol, const std::string& table, const std::string& name,
+                      const ReleaseTarget& only = {});
 
  private:
   class Core;

@@ -3,8 +3,10 @@
 #include <condition_variable>
 #include <cstddef>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "protocol/protocols.h"
@@ -273,6 +275,29 @@ Status LockClient::List(std::string_view protocol, const std::string& table,
   return status;
 }
 
+Status LockClient::List(std::string_view protocol, const std::string& table,
+                        const std::vector<std::string>& names, Duration lease, Duration timeout,
+                        std::vector<Holding>& out) {
+  out.clear();
+  Target target;
+  Status status = Resolve(protocol, table, std::nullopt, target);
+  const LocalInstant by = MonotonicNow() + timeout;
+  std::span<const std::string> left = names;
+  while (status.ok() && !left.empty()) {
+    const auto some = left.first(std::min(left.size(), kNamesAtOnce));
+    left = left.subspan(some.size());
+    TransactionResult result;
+    status = core_->Run(*target.info, ReadHoldings(*target.info, target.table, some),
+                        by - MonotonicNow(), result);
+    if (!status.ok()) break;
+    std::ranges::move(HoldingsIn(*target.info, result.results.at(0).rows, lease),
+                      std::back_inserter(out));
+    // A table without names is one lock.
+    if (target.info->holder_columns.lock.empty()) break;
+  }
+  return status;
+}
+
 Status LockClient::List(std::string_view protocol, const std::string& table, const ListRange& range,
                         Duration lease, std::vector<Holding>& out) {
   Target target;
@@ -306,33 +331,98 @@ Status LockClient::DeleteLock(std::string_view protocol, const std::string& tabl
   return status;
 }
 
+namespace {
+
+// Rounded up to what a row can say.
+Duration LeaseOfInit(const ProtocolInfo& info, const InitOptions& options) {
+  const Duration lease = std::max(options.lease.value_or(info.lease_default), info.lease_min);
+  return Milliseconds((lease.ns + 999'999) / 1'000'000);
+}
+
+std::string WhoHas(const std::string& name, const Holding& holding) {
+  if (!holding.holder.empty()) {
+    return "the lock " + name + (holding.is_held() ? " is" : " was last") + " held by " +
+           holding.holder +
+           (holding.token ? ", with token " + std::to_string(holding.token->Number()) : "");
+  }
+  return "nobody holds the lock " + name;
+}
+
+}  // namespace
+
 Status LockClient::InitLock(std::string_view protocol, const std::string& table,
-                            const std::string& name) {
+                            const std::string& name, const InitOptions& options, InitResult& out) {
+  out = {};
   Target target;
   Status status = Resolve(protocol, table, name, target);
   if (!status.ok()) return status;
-  std::optional<Transaction> init = InitTransaction(*target.info, target.table, name);
+  const ProtocolInfo& info = *target.info;
+  std::optional<Transaction> init = InitTransaction(info, target.table, name);
   if (!init) return {};
+  const Duration lease = LeaseOfInit(info, options);
+  status = ValidateLease(info, lease);
+  if (!status.ok()) return status;
   TransactionResult result;
-  status = core_->Run(*target.info, *std::move(init), kTimeout, result);
+  if (options.is_new) {
+    status = core_->Run(info, *std::move(init), kTimeout, result);
+    out.made = status.ok();
+    if (status.code != Code::kAlreadyExists) return status;
+  }
+  Transaction look = ReadHoldings(info, target.table, name);
+  look.return_read_timestamp = true;
+  TransactionResult seen;
+  status = core_->Run(info, std::move(look), kTimeout, seen);
+  if (!status.ok()) return status;
+  if (const auto& rows = seen.results.at(0).rows; !rows.empty()) {
+    const std::vector<Holding> holdings = HoldingsIn(info, rows, lease);
+    if (holdings.empty() || !holdings[0].free_at) return {};
+    out.free_at = holdings[0].free_at;
+    if (!options.is_new) return {};
+    // Made by an earlier call that did not know that the lock is new. Whoever has taken it keeps it.
+    std::optional<Transaction> release = ForceReleaseTransaction(
+        info, target.table, name, {.holder = std::string(kInitHolder), .token = std::nullopt});
+    if (!release) return {};
+    status = core_->Run(info, *std::move(release), kTimeout, result);
+    if (status.ok()) {
+      out = {.made = result.results.at(0).row_count > 0, .free_at = std::nullopt};
+    }
+    return status;
+  }
+  // Deleted just now.
+  if (options.is_new) return Error(Code::kAborted, "the row of " + name + " has been deleted");
+  // Whoever held the lock renewed its lease before the read that found no row, so its belief ends a
+  // lease later. This is by TrueTime, as the first look of a process that comes then.
+  if (!seen.read_timestamp) return Error(Code::kInternal, "Spanner named no read timestamp");
+  const Timestamp free_at = *seen.read_timestamp + lease;
+  status = core_->Run(info, InitHeldTransaction(info, target.table, name, free_at, lease), kTimeout,
+                      result);
+  if (status.ok()) out = {.made = true, .free_at = free_at};
   return status.code == Code::kAlreadyExists ? Status() : status;
 }
 
 Status LockClient::ForceRelease(std::string_view protocol, const std::string& table,
-                                const std::string& name) {
+                                const std::string& name, const ReleaseTarget& only) {
   Target target;
   Status status = Resolve(protocol, table, name, target);
   if (!status.ok()) return status;
-  std::optional<Transaction> release = ForceReleaseTransaction(*target.info, target.table, name);
+  const ProtocolInfo& info = *target.info;
+  if (only.token && info.holder_columns.token.empty()) {
+    return Error(Code::kInvalidArgument, std::string(protocol) + " has no tokens");
+  }
+  std::optional<Transaction> release = ForceReleaseTransaction(info, target.table, name, only);
   if (!release) {
     return Error(Code::kUnimplemented, std::string(protocol) + " says no way to end a lease");
   }
   TransactionResult result;
-  status = core_->Run(*target.info, *std::move(release), kTimeout, result);
-  if (status.ok() && result.results.at(0).row_count == 0) {
+  status = core_->Run(info, *std::move(release), kTimeout, result);
+  if (!status.ok() || result.results.at(0).row_count > 0) return status;
+  std::vector<Holding> holdings;
+  status = List(protocol, table, name, info.lease_default, holdings);
+  if (!status.ok()) return status;
+  if (holdings.empty()) {
     return Error(Code::kNotFound, "there is no lock " + name + " in the table " + target.table);
   }
-  return status;
+  return Error(Code::kFailedPrecondition, WhoHas(name, holdings[0]));
 }
 
 }  // namespace whorl::real_client

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "protocol/fenced_lease/words.h"
 #include "real_client/lock_table.h"
 
 namespace whorl::real_client {
@@ -164,7 +163,7 @@ void LockHost::OnTableSeen(const ProtocolInfo& whose, const Status& read) {
   failure_ = status;
   answered_ = IsAnswer(status);
   if (options_.observer) {
-    options_.observer->OnTransaction({.step = WordOf(fenced_lease::steps::kRead),
+    options_.observer->OnTransaction({.step = WordOf(operator_steps::kProbe),
                                       .renews_lease = false,
                                       .outcome = WordOf(Outcome::kUnknown),
                                       .status = status,
@@ -280,6 +279,7 @@ void LockHost::OnSettled() {
 
 TransactionClient::RunId LockHost::Run(RequestId /*request*/, Transaction transaction,
                                        TransactionClient::Done done) {
+  if (options_.observer) options_.observer->OnTransactionBegan(WordOf(transaction.step));
   return around_.client.Run(std::move(transaction), std::move(done));
 }
 

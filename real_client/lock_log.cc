@@ -101,6 +101,9 @@ class LoggingObserver final : public LockObserver {
     log_->Say(lock_, [&] { return EventOf(transaction); });
     if (next_) next_->OnTransaction(transaction);
   }
+  void OnTransactionBegan(std::string_view step) override {
+    if (next_) next_->OnTransactionBegan(step);
+  }
 
  private:
   const std::shared_ptr<Log> log_;

@@ -136,6 +136,9 @@ class Meter final : public LockObserver {
     families_.latency.Add(labels, kSeconds).Observe(SecondsOf(transaction.took));
     if (next_) next_->OnTransaction(transaction);
   }
+  void OnTransactionBegan(std::string_view step) override {
+    if (next_) next_->OnTransactionBegan(step);
+  }
   // Updates the gauges that change with time: a lease runs out by itself.
   void Settle() {
     const std::lock_guard lock(mutex_);

@@ -9,7 +9,6 @@
 #include <utility>
 #include <variant>
 
-#include "protocol/fenced_lease/words.h"
 #include "protocol/spanner/utf8.h"
 
 namespace whorl::real_client {
@@ -66,6 +65,15 @@ class HoldingRow {
   std::array<std::optional<size_t>, kParts.size()> at_{};
 };
 
+// Nobody holds the lock, which is nobody's to take before.
+Holding FreeFrom(Timestamp free_at, Timestamp now, Holding holding) {
+  holding.holder.clear();
+  if (free_at <= now) return holding;
+  holding.free_at = free_at;
+  holding.left = free_at - now;
+  return holding;
+}
+
 Holding HoldingIn(const ProtocolInfo& info, const HoldingRow& row, Duration lease) {
   Holding holding;
   holding.lock = row.Get<std::string>(&HolderColumns::lock).value_or(std::string(info.table));
@@ -82,8 +90,13 @@ Holding HoldingIn(const ProtocolInfo& info, const HoldingRow& row, Duration leas
   const auto until = row.Get<Timestamp>(&HolderColumns::until);
   const auto own_lease = row.Get<int64_t>(&HolderColumns::lease);
   if (own_lease) lease = Milliseconds(*own_lease);
+  if (holding.holder == kInitHolder && !holding.token && holding.renewed) {
+    const Timestamp free_at = *holding.renewed + lease * info.first_look_leases;
+    return FreeFrom(free_at, row.now(), std::move(holding));
+  }
   if (until) holding.left = *until - row.now();
   if (holding.renewed) holding.left = *holding.renewed - row.now() + lease + info.lease_grace;
+  if (holding.left) holding.until = row.now() + *holding.left;
   return holding;
 }
 
@@ -96,22 +109,45 @@ Transaction HoldingsWhere(const ProtocolInfo& info, const std::string& table,
     if (!column.empty()) sql += std::string(column) + ", ";
   }
   sql += "CURRENT_TIMESTAMP() AS now FROM " + table + where;
-  return OneStatement(fenced_lease::steps::kRead, Mode::kStrongRead,
+  return OneStatement(operator_steps::kList, Mode::kStrongRead,
                       Sql::Intern(sql, std::move(parameters)), std::move(values));
 }
 
+struct Argument {
+  std::string_view name;
+  Type type;
+  Value value;
+};
+
 // Optimistic, like all transactions of operators: they leave no locks behind if the process hangs.
-Transaction WriteOf(const std::string& sql, const std::string& name) {
+Transaction WriteOf(const std::string& sql, std::vector<Argument> arguments) {
   std::vector<Parameter> parameters;
   std::vector<Value> values;
-  if (sql.find("@name") != std::string::npos) {
-    parameters.push_back({.name = "name", .type = Type::kString});
-    values.emplace_back(name);
+  for (Argument& argument : arguments) {
+    if (sql.find("@" + std::string(argument.name)) == std::string::npos) continue;
+    parameters.push_back({.name = std::string(argument.name), .type = argument.type});
+    values.push_back(std::move(argument.value));
   }
-  Transaction transaction = OneStatement(
-      steps::kWrite, Mode::kReadWrite, Sql::Intern(sql, std::move(parameters)), std::move(values));
+  Transaction transaction =
+      OneStatement(operator_steps::kChange, Mode::kReadWrite,
+                   Sql::Intern(sql, std::move(parameters)), std::move(values));
   transaction.lock_mode = LockMode::kOptimistic;
   return transaction;
+}
+
+// Inserts a row whose other columns are NULL.
+Transaction InsertOf(const std::string& table, std::vector<std::string> columns, Row row) {
+  Mutation insert = {.kind = MutationKind::kInsert, .table = table};
+  insert.columns = std::move(columns);
+  insert.rows = {std::move(row)};
+  return {.step = operator_steps::kChange,
+          .mode = Mode::kReadWrite,
+          .mutations = {std::move(insert)},
+          .lock_mode = LockMode::kOptimistic};
+}
+
+Type TypeOf(const ProtocolInfo& info, std::string_view column) {
+  return std::ranges::find(info.columns, column, &ColumnInfo::name)->type;
 }
 
 }  // namespace
@@ -155,7 +191,7 @@ Transaction ProbeOf(const ProtocolInfo& info, const std::string& table) {
     if (&column != &info.columns.front()) sql += ", ";
     sql += column.name;
   }
-  return OneStatement(fenced_lease::steps::kRead, Mode::kStrongRead,
+  return OneStatement(operator_steps::kProbe, Mode::kStrongRead,
                       Sql::Intern(sql + " FROM " + table + " LIMIT 1"), {});
 }
 
@@ -175,7 +211,7 @@ std::optional<Transaction> ForeignProbeOf(const ProtocolInfo& info, const std::s
       if (!has(info, column)) sql += (sql.empty() ? "SELECT " : ", ") + std::string(column.name);
     }
     whose = &other;
-    return OneStatement(fenced_lease::steps::kRead, Mode::kStrongRead,
+    return OneStatement(operator_steps::kProbe, Mode::kStrongRead,
                         Sql::Intern(sql + " FROM " + table + " LIMIT 1"), {});
   }
   return std::nullopt;
@@ -203,6 +239,22 @@ Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
 }
 
 Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
+                         std::span<const std::string> names) {
+  const std::string lock(info.holder_columns.lock);
+  if (lock.empty()) return HoldingsWhere(info, table, {}, {}, {});
+  std::string where;
+  std::vector<Parameter> parameters;
+  std::vector<Value> values;
+  for (const std::string& name : names) {
+    const std::string parameter = "name" + std::to_string(values.size());
+    where += (values.empty() ? " WHERE " + lock + " IN (@" : ", @") + parameter;
+    parameters.push_back({.name = parameter, .type = Type::kString});
+    values.emplace_back(name);
+  }
+  return HoldingsWhere(info, table, where + ")", std::move(parameters), std::move(values));
+}
+
+Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
                          const ListRange& range) {
   if (info.holder_columns.lock.empty()) return HoldingsWhere(info, table, {}, {}, {});
   const std::string lock(info.holder_columns.lock);
@@ -222,13 +274,9 @@ Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
 std::optional<Transaction> DeleteTransaction(const ProtocolInfo& info, const std::string& table,
                                              const Holding& listed) {
   if (info.delete_lock.empty() || !listed.renewed) return std::nullopt;
-  Transaction transaction = OneStatement(steps::kWrite, Mode::kReadWrite,
-                                         Sql::Intern(WithTable(info.delete_lock, info.table, table),
-                                                     {{.name = "name", .type = Type::kString},
-                                                      {.name = "seen", .type = Type::kTimestamp}}),
-                                         {listed.lock, *listed.renewed});
-  transaction.lock_mode = LockMode::kOptimistic;
-  return transaction;
+  return WriteOf(WithTable(info.delete_lock, info.table, table),
+                 {{.name = "name", .type = Type::kString, .value = listed.lock},
+                  {.name = "seen", .type = Type::kTimestamp, .value = *listed.renewed}});
 }
 
 std::vector<Holding> HoldingsIn(const ProtocolInfo& info, const std::vector<Row>& rows,
@@ -259,15 +307,71 @@ std::string IdWithValue(const std::string& id, const std::string& value) {
 
 std::optional<Transaction> InitTransaction(const ProtocolInfo& info, const std::string& table,
                                            const std::string& name) {
+  if (!info.init_row.empty()) {
+    std::vector<std::string> columns;
+    for (const ColumnInfo& column : info.columns) columns.emplace_back(column.name);
+    return InsertOf(table, std::move(columns), info.init_row);
+  }
   if (info.init_lock.empty()) return std::nullopt;
-  return WriteOf(WithTable(info.init_lock, info.table, table), name);
+  return WriteOf(WithTable(info.init_lock, info.table, table),
+                 {{.name = "name", .type = Type::kString, .value = name}});
+}
+
+Transaction InitHeldTransaction(const ProtocolInfo& info, const std::string& table,
+                                const std::string& name, Timestamp free_at, Duration lease) {
+  const HolderColumns& holder = info.holder_columns;
+  std::vector<std::string> columns;
+  Row row;
+  const auto add = [&](std::string_view column, Value value) {
+    columns.emplace_back(column);
+    row.push_back(std::move(value));
+  };
+  for (size_t i = 0; i < info.columns.size(); ++i) {
+    const std::string_view column = info.columns[i].name;
+    if (column == holder.lock) {
+      add(column, name);
+    } else if (column == holder.holder) {
+      add(column, std::string(kInitHolder));
+    } else if (column == holder.renewed) {
+      add(column, free_at - lease * info.first_look_leases);
+    } else if (column == holder.until) {
+      add(column, free_at);
+    } else if (column == holder.lease) {
+      add(column, (lease.ns + 999'999) / 1'000'000);
+    } else if (info.columns[i].key) {
+      add(column, info.init_row[i]);
+    }
+  }
+  return InsertOf(table, std::move(columns), std::move(row));
 }
 
 std::optional<Transaction> ForceReleaseTransaction(const ProtocolInfo& info,
                                                    const std::string& table,
-                                                   const std::string& name) {
+                                                   const std::string& name,
+                                                   const ReleaseTarget& only) {
   if (info.force_release.empty()) return std::nullopt;
-  return WriteOf(WithTable(info.force_release, info.table, table), name);
+  const HolderColumns& columns = info.holder_columns;
+  std::string sql = WithTable(info.force_release, info.table, table);
+  std::vector<Argument> arguments = {{.name = "name", .type = Type::kString, .value = name}};
+  // The statement that frees decides: whoever has taken the lock meanwhile keeps it.
+  if (only.holder) {
+    const std::string column(columns.holder);
+    sql += " AND (" + column + " = @holder OR STARTS_WITH(" + column + ", @holder_with_value))";
+    arguments.push_back({.name = "holder", .type = Type::kString, .value = *only.holder});
+    arguments.push_back({.name = "holder_with_value",
+                         .type = Type::kString,
+                         .value = *only.holder + kUnitSeparator});
+  }
+  if (only.token) {
+    const Type type = TypeOf(info, columns.token);
+    const auto number = static_cast<int64_t>(*only.token);
+    sql += " AND " + std::string(columns.token) + " = @token";
+    arguments.push_back(
+        {.name = "token",
+         .type = type,
+         .value = type == Type::kInt64 ? Value(number) : Value(Timestamp() + Nanoseconds(number))});
+  }
+  return WriteOf(sql, std::move(arguments));
 }
 
 }  // namespace whorl::real_client

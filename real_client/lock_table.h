@@ -1,11 +1,12 @@
 // An operator's queries and writes on a protocol's table: the holders of locks, and the writes that
-// create a row and force a release.
+// create a row, delete it, and force a release.
 //
 // Lock names are passed as parameters; only validated identifiers of the table and its columns
 // become part of the SQL text.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,13 @@
 #include "real_client/lock.h"
 
 namespace whorl::real_client {
+
+// The steps of transactions that are an operator's, and no protocol's.
+namespace operator_steps {
+inline constexpr StepName kList{"list"};      // reads who holds what
+inline constexpr StepName kProbe{"probe"};    // reads whose table it is
+inline constexpr StepName kChange{"change"};  // creates, frees or deletes a row
+}  // namespace operator_steps
 
 // Replaces the table name `from` in a text of ProtocolInfo by `to`.
 std::string WithTable(std::string_view text, std::string_view from, std::string_view to);
@@ -45,6 +53,10 @@ Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
                          const std::optional<std::string>& name);
 Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
                          const ListRange& range);
+// The same for these locks. REQUIRES: there is one, and there are no more than kNamesAtOnce.
+inline constexpr size_t kNamesAtOnce = 200;
+Transaction ReadHoldings(const ProtocolInfo& info, const std::string& table,
+                         std::span<const std::string> names);
 // nullopt if the protocol needs its rows, or `listed` does not say when it was renewed.
 std::optional<Transaction> DeleteTransaction(const ProtocolInfo& info, const std::string& table,
                                              const Holding& listed);
@@ -58,11 +70,19 @@ Holding CurrentHolding(std::vector<Holding> holdings, const std::string& lock);
 // The id column's content, for a process with a value that others can read.
 std::string IdWithValue(const std::string& id, const std::string& value);
 
-// nullopt if the protocol has no such write.
+// Creates the row of a lock that never existed: nobody holds it. nullopt if a start needs no row.
 std::optional<Transaction> InitTransaction(const ProtocolInfo& info, const std::string& table,
                                            const std::string& name);
+// Creates the row of a lock whose row may have been lost under its holder: a process that begins takes
+// it at `free_at`, and none takes it before the lease has passed since it saw it. REQUIRES:
+// InitTransaction() is not nullopt.
+Transaction InitHeldTransaction(const ProtocolInfo& info, const std::string& table,
+                                const std::string& name, Timestamp free_at, Duration lease);
+// Ends the lease of `only`, or of whoever has it. nullopt if the protocol has no such write.
+// REQUIRES: the protocol has tokens if `only` names one.
 std::optional<Transaction> ForceReleaseTransaction(const ProtocolInfo& info,
                                                    const std::string& table,
-                                                   const std::string& name);
+                                                   const std::string& name,
+                                                   const ReleaseTarget& only);
 
 }  // namespace whorl::real_client

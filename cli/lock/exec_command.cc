@@ -11,13 +11,16 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
 
 #include "cli/lock/guard.h"
+#include "cli/lock/latency_hint.h"
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
+#include "cli/lock/row_look.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
@@ -47,9 +50,13 @@ is killed or stopped, the command and all processes that it started get SIGTERM.
 --kill-after later, but at the latest a fiftieth of the lease (50 ms to 500 ms) before the lease
 ends. Processes that the command leaves in the background are ended, too, before the lock is released.
 Exit codes: the command's, or 128 and the signal that ended it; 125 whorl could not get the lock, or
-lost it while the command ran, or the command line is wrong; 126 the command is not executable; 127
-there is no such command. If --no-wait or --wait gives up because another process holds the lock:
-the code of --conflict-exit-code, by default 125.)";
+lost it while the command ran, or the command line is wrong, or --must-exist and the lock has no row;
+126 the command is not executable; 127 there is no such command. If --no-wait or --wait gives up because
+another process holds the lock: the code of --conflict-exit-code, by default 125. A lock whose row init
+has made, and that is not free yet, is held by nobody: 125, and the time at which it is free.)";
+
+constexpr std::string_view kTooLate =
+    "the lease had nearly ended before the command could be started";
 
 std::string NoAnswer() {
   const real_client::ConnectionOptions connection = real_client::ResolveWithEnvironment({});
@@ -66,7 +73,7 @@ class LockedCommand final : public real_client::LockObserver {
   LockedCommand(const LockRequest& request, Guard& guard) : request_(request), guard_(guard) {}
 
   // Returns the exit code.
-  int Run(DistributedLock& lock);
+  int Run(LockClient& client, DistributedLock& lock);
   void OnSignal(int signal);
 
   void OnLeadership(const Leadership& leadership) override;
@@ -76,8 +83,15 @@ class LockedCommand final : public real_client::LockObserver {
  private:
   enum class ExecPhase : uint8_t { kWaiting, kRunning, kEnded };
 
-  Status Take(DistributedLock& lock);
-  int NotTaken(const Status& status);
+  // Says what the row, or its absence, means for who takes the lock now. An exit code if it must not be
+  // taken.
+  std::optional<int> Look(LockClient& client);
+  // REQUIRES: `began` is when the command began to wait.
+  Status Take(DistributedLock& lock, LocalInstant began);
+  int NotTaken(LockClient& client, const Status& status);
+  // The lock is taken, but not for long enough.
+  int NotStarted(std::string_view why);
+  std::string Hint() const { return latency_.OfLease(request_.LeaseUsed()); }
   // How long the guard has said nothing.
   struct Silence {
     LocalInstant until;  // then it is looked after
@@ -91,6 +105,8 @@ class LockedCommand final : public real_client::LockObserver {
 
   const LockRequest& request_;
   Guard& guard_;
+  LatencyHint latency_;
+  bool was_late_ = false;  // the guard was killed, since the lease ended; used in Run() only
 
   std::mutex mutex_;  // guards what follows, and the guard's Start, Renew and End
   ExecPhase phase_ = ExecPhase::kWaiting;
@@ -108,8 +124,8 @@ void LockedCommand::OnLeadership(const Leadership& leadership) {
     // A later term does not count: the command was started in the one that is lost.
     lost_ = !leadership.leads;
     if (lost_) {
-      Complain(
-          Cat("lock ", sim::Quoted(request_.names[0]), " was lost; the command is being ended"));
+      Complain(Cat("lock ", sim::Quoted(request_.names[0]), " was lost; the command is being ended",
+                   Hint()));
       guard_.End(SIGTERM);
     } else {
       guard_.Renew(leadership.until);
@@ -130,6 +146,7 @@ void LockedCommand::OnTransaction(const real_client::LockTransaction& transactio
   const Code code = status.code;
   // These are answers, or calls that this process cancelled.
   const bool answers = real_client::IsAnswer(status) || code == Code::kCancelled;
+  if (real_client::IsAnswer(status)) latency_.Heard(transaction.step, transaction.took);
   const std::lock_guard guard(mutex_);
   has_heard_ = true;
   if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
@@ -156,36 +173,93 @@ void LockedCommand::OnSignal(int signal) {
   }
 }
 
-Status LockedCommand::Take(DistributedLock& lock) {
-  const WaitNotice notice(request_, [this] {
+std::optional<int> LockedCommand::Look(LockClient& client) {
+  // Short of what is left to wait, if Spanner does not answer. With --no-wait it is what is waited for.
+  constexpr Duration kMost = Seconds(5);
+  const Duration timeout = request_.no_wait ? kCommandTimeout
+                           : request_.wait  ? std::min(*request_.wait / 2, kMost)
+                                            : kMost;
+  const RowLook look = LookAtRows(request_, client, timeout);
+  if (look.status.ok()) latency_.HeardFirst(look.took);
+  if (look.status.ok()) {
     const std::lock_guard guard(mutex_);
-    return !has_heard_;
-  });
+    has_heard_ = true;
+  }
+  const bool is_silent = request_.no_wait && look.took >= timeout;
+  if (!look.status.ok() && (request_.must_exist || is_silent)) {
+    const bool is_unheard =
+        look.status.code == Code::kUnavailable || look.status.code == Code::kDeadlineExceeded;
+    Complain(is_unheard ? Cat(NoAnswer(), "; the last error was ",
+                              sim::Printable(FormatStatus(look.status), 1000))
+                        : Explain(request_, look.status));
+    return kExecFailed;
+  }
+  for (const std::string& name : look.missing) {
+    const std::string no_lock = NoSuchLock(request_, client, name);
+    Complain(no_lock + (request_.must_exist ? ", and --must-exist" : WhatMakesIt(request_)));
+    if (request_.must_exist) return kExecFailed;
+  }
+  for (const real_client::Holding& holding : look.waiting) {
+    Complain(WaitsText(holding));
+    if (request_.no_wait) return kExecFailed;
+  }
+  return std::nullopt;
+}
+
+Status LockedCommand::Take(DistributedLock& lock, LocalInstant began) {
   if (request_.no_wait) return lock.TryLock();
-  return request_.wait ? lock.LockFor(*request_.wait) : lock.Lock();
+  if (!request_.wait) return lock.Lock();
+  return lock.LockFor(std::max(began + *request_.wait - real_client::MonotonicNow(), Duration()));
 }
 
-int LockedCommand::NotTaken(const Status& status) {
-  const std::lock_guard guard(mutex_);
-  if (signal_ != 0) return 128 + signal_;
-  Complain(status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status));
-  return status.code == Code::kDeadlineExceeded ? request_.conflict_code : kExecFailed;
-}
-
-int LockedCommand::Run(DistributedLock& lock) {
+int LockedCommand::NotTaken(LockClient& client, const Status& status) {
   {
     const std::lock_guard guard(mutex_);
-    lock_ = &lock;
+    if (signal_ != 0) return 128 + signal_;
   }
-  const Status taken = Take(lock);
-  if (!taken.ok()) return NotTaken(taken);
+  const bool is_held = status.code == Code::kDeadlineExceeded;
+  if (is_held) {
+    // By nobody, if init has made its row.
+    const RowLook look = LookAtRows(request_, client, kCommandTimeout);
+    for (const real_client::Holding& holding : look.waiting) {
+      Complain(WaitsText(holding));
+      return kExecFailed;
+    }
+  }
+  Complain((status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status)) + Hint());
+  return is_held ? request_.conflict_code : kExecFailed;
+}
+
+int LockedCommand::NotStarted(std::string_view why) {
+  Complain(Cat(why, Hint()));
+  return kExecFailed;
+}
+
+int LockedCommand::Run(LockClient& client, DistributedLock& lock) {
+  Status taken;
+  {
+    const WaitNotice notice(request_, [this] {
+      const std::lock_guard guard(mutex_);
+      return !has_heard_;
+    });
+    const LocalInstant began = real_client::MonotonicNow();
+    // A signal ends this process at once until the lock is there to be given up.
+    if (const std::optional<int> code = Look(client)) return *code;
+    {
+      const std::lock_guard guard(mutex_);
+      lock_ = &lock;
+    }
+    taken = Take(lock, began);
+  }
+  if (!taken.ok()) return NotTaken(client, taken);
   {
     const std::lock_guard guard(mutex_);
     if (signal_ != 0) return 128 + signal_;
     const Leadership now = lock.Now();
-    if (!now.leads) {
-      Complain("the lock was lost before the command could be started");
-      return kExecFailed;
+    if (!now.leads) return NotStarted("the lock was lost before the command could be started");
+    const GuardTimes times = TimesFor(request_.LeaseUsed(), request_.kill_after);
+    if (now.until - real_client::MonotonicNow() <= times.warning + times.margin) {
+      return NotStarted(kTooLate);
     }
     leadership_ = now;
     phase_ = ExecPhase::kRunning;
@@ -229,7 +303,10 @@ int LockedCommand::Follow() {
     if (!report) {
       if (silence.until <= real_client::MonotonicNow()) LookAfterGuard(silence);
       // The guard is stopped, or the machine is overloaded. The command dies with the guard.
-      if (backup <= real_client::MonotonicNow() && BackupTime() <= backup) guard_.Kill();
+      if (backup <= real_client::MonotonicNow() && BackupTime() <= backup) {
+        was_late_ = true;
+        guard_.Kill();
+      }
       continue;
     }
     silence = {.until = real_client::MonotonicNow() + request_.LeaseUsed() / 4};
@@ -244,7 +321,7 @@ int LockedCommand::Follow() {
 void LockedCommand::Tell(const GuardReport& report) const {
   switch (report.kind) {
     case GuardReportKind::kTooLate:
-      return Complain("the lease had nearly ended before the command could be started");
+      return Complain(Cat(kTooLate, Hint()));
     case GuardReportKind::kCannotStart:
       return Complain(Cat(sim::Printable(request_.command[0]), ": ",
                           std::generic_category().message(report.number)));
@@ -256,12 +333,17 @@ void LockedCommand::Tell(const GuardReport& report) const {
           "other input and output (</dev/null)");
     case GuardReportKind::kEnding:
       if (report.cause != EndCause::kDeadline) return;
-      return Complain("the lease was not renewed and ends; the command is being ended");
+      return Complain(
+          Cat("the lease was not renewed and ends; the command is being ended", Hint()));
     case GuardReportKind::kRefused:
       return Complain(Cat("process ", std::to_string(report.number),
                           " is another user's and cannot be ended; it may outlive the lease"));
     case GuardReportKind::kGuardLost:
-      return Complain("the guard of the command was lost, so the command was ended");
+      return Complain(was_late_
+                          ? Cat("the lease was not renewed and has ended, and the guard had not "
+                                "ended the command, so it was killed",
+                                Hint())
+                          : "the guard of the command was lost, so the command was ended");
     case GuardReportKind::kStarted:
     case GuardReportKind::kWorks:
     case GuardReportKind::kEnded:
@@ -319,7 +401,7 @@ int RunLocked(const LockRequest& request, Guard& guard) {
     Complain(Explain(request, status));
     return kExecFailed;
   }
-  return command->Run(*lock);
+  return command->Run(*client, *lock);
 }
 
 int RunExec(LockRequest& request) {
@@ -328,6 +410,10 @@ int RunExec(LockRequest& request) {
     return kExecFailed;
   }
   if (const std::string wrong = Complete(request); !wrong.empty()) {
+    Complain(wrong);
+    return kExecFailed;
+  }
+  if (const std::string wrong = RefusalOfMustExist(request); !wrong.empty()) {
     Complain(wrong);
     return kExecFailed;
   }

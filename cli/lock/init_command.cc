@@ -18,8 +18,6 @@
 #include "real_client/await_status.h"
 #include "real_client/change_stream_client.h"
 #include "real_client/lock_table.h"
-#include "real_client/os.h"
-#include "real_client/spanner_client.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
@@ -33,12 +31,15 @@ constexpr std::string_view kInitFooter = R"(Examples:
   whorl lock init nightly --database projects/my-project/instances/my-instance/databases/my-db
   whorl lock init --protocol semaphore
   SPANNER_EMULATOR_HOST=localhost:9010 whorl lock init --create-database nightly
-  whorl lock init nightly --stream
+  whorl lock init nightly --new
+  whorl lock init nightly --lease 30s --stream
 
 Creates the protocol's table, unless it exists; a table of another shape is an error, and is not
 changed. Then creates the row that all processes of the protocol need (semaphore), and a row for each
-lock that is named, if the protocol gains by it (fenced_lease: the first process need not wait for a
-lease). With --stream it also creates a change stream of the table, for whorl check --stream: whole rows
+lock that is named (fenced_lease). Whether a process still leads by a row that was lost, nobody can see,
+so no process may take the new row before a lease has passed, and the time at which it is free is
+printed: --lease is the longest that the lock's users configure. With --new, which says that the locks
+never existed, their rows are free at once, those that init has made before, too. With --stream it also creates a change stream of the table, for whorl check --stream: whole rows
 with their old values, kept for a week.
 Exit codes: 0 everything exists now; 2 bad input or usage; 3 it could not be created.)";
 
@@ -60,7 +61,6 @@ class Init {
     for (const std::string& statement : others_) {
       if (status.ok()) status = CreateOther(statement);
     }
-    if (status.ok()) status = InsertRow();
     return status.ok() ? InitLocks() : status;
   }
 
@@ -179,40 +179,38 @@ class Init {
     return nullptr;
   }
 
-  // Inserts the row without which no process can ever hold the lock.
-  Status InsertRow() {
+  // The rows that processes need, or benefit from.
+  Status InitLocks() {
     const ProtocolInfo& info = request_.info();
-    if (info.init_row.empty()) return {};
-    Mutation insert = {.kind = MutationKind::kInsert, .table = request_.TableName()};
-    for (const ColumnInfo& column : info.columns) insert.columns.emplace_back(column.name);
-    insert.rows = {info.init_row};
-    std::unique_ptr<real_client::SpannerClient> client;
-    Status status = real_client::SpannerClient::Create(
-        {.database = request_.database, .connection = connection_, .retry = info.retry_policy},
-        client);
-    if (!status.ok()) return status;
-    status = real_client::AwaitStatus([&](auto done) {
-      client->Run({.step = steps::kWrite,
-                   .mode = Mode::kReadWrite,
-                   .mutations = {std::move(insert)},
-                   .give_up_at = real_client::MonotonicNow() + kCommandTimeout},
-                  [done = std::move(done)](TransactionResult result) { done(result.status); });
-    });
-    if (status.ok()) Say(Cat("made the row of ", request_.TableName()));
-    if (status.code == Code::kAlreadyExists) return {};
+    std::vector<std::string> names = request_.names;
+    // Its one row has no name.
+    if (!info.init_row.empty()) names = {request_.TableName()};
+    if (names.empty()) return {};
+    std::unique_ptr<LockClient> client;
+    Status status = LockClient::Open(ClientOptionsOf(request_), client);
+    for (const std::string& name : names) {
+      if (!status.ok()) break;
+      real_client::InitResult made;
+      status = client->InitLock(request_.protocol, request_.table, name,
+                                {.is_new = request_.is_new, .lease = request_.lease}, made);
+      if (status.ok()) SayMade(name, made);
+    }
     return status;
   }
 
-  Status InitLocks() {
-    if (request_.names.empty()) return {};
-    std::unique_ptr<LockClient> client;
-    Status status = LockClient::Open(ClientOptionsOf(request_), client);
-    for (const std::string& name : request_.names) {
-      if (!status.ok()) break;
-      status = client->InitLock(request_.protocol, request_.table, name);
-      if (status.ok()) Say(Cat("lock ", sim::Quoted(name), " can be taken"));
+  void SayMade(const std::string& name, const real_client::InitResult& made) {
+    const ProtocolInfo& info = request_.info();
+    const bool needs_row = !info.init_lock.empty() || !info.init_row.empty();
+    const std::string what =
+        info.init_row.empty() ? Cat("lock ", sim::Quoted(name)) : Cat("the row of ", name);
+    if (made.free_at) {
+      Say(Cat(what, made.made ? " is " : " was made before, and is ", FreeAt(*made.free_at),
+              "; --new if the lock never existed"));
+    } else if (made.made || !needs_row) {
+      Say(Cat(what, " can be taken"));
+    } else {
+      Say(Cat(what, " is there already"));
     }
-    return status;
   }
 
   Status CreateOther(const std::string& statement) {
@@ -283,6 +281,10 @@ SubCommand AddInitCommand(CLI::App& lock) {
   const auto request = std::make_shared<LockRequest>();
   AddNames(*app, request, /*required=*/false);
   AddWhere(*app, request);
+  AddLease(*app, request,
+           "longest lease of the locks' users, which a new row is kept from them (default: 10s)");
+  app->add_flag("--new", request->is_new,
+                "the locks never existed: nobody can hold them, and their rows are free at once");
   app->add_flag("--create-database", request->create_database,
                 "create the database first, and in an emulator its instance, too");
   app->add_option_function<std::string>(

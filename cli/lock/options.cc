@@ -143,6 +143,8 @@ void AddWho(CLI::App& app, const SharedLockRequest& request) {
   app.add_option("--value", request->value,
                  "text that others read with the lock, such as this process's address")
       ->type_name("TEXT");
+  app.add_flag("--must-exist", request->must_exist,
+               "refuse a lock that has no row, where a protocol keeps the rows of its locks");
   AddNumber(
       app, "--concurrency", 1, 1'000'000,
       [request](uint64_t most) { request->concurrency = static_cast<int32_t>(most); },
@@ -179,7 +181,8 @@ std::string Complete(LockRequest& request) {
   std::ranges::sort(request.names);
   const auto twice = std::ranges::adjacent_find(request.names);
   if (twice != request.names.end()) return Cat("lock ", sim::Quoted(*twice), " is named twice");
-  if (request.id.empty()) request.id = DrawId();
+  request.has_own_id = !request.id.empty();
+  if (!request.has_own_id) request.id = DrawId();
   return CompleteConnection(request);
 }
 
@@ -205,6 +208,8 @@ real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::st
   options.table = request.table;
   return options;
 }
+
+std::string FreeAt(Timestamp time) { return Cat("free at ", FormatRfc3339(time)); }
 
 std::string Explain(const LockRequest& request, const Status& status) {
   const std::string table = request.TableName();

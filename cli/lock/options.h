@@ -33,6 +33,9 @@ struct LockRequest {
   std::string metrics;  // HOST:PORT; empty: none
   bool metrics_per_lock = false;
   int32_t concurrency = real_client::LockClientOptions().concurrency;
+  bool has_own_id = false;  // it was given by --id
+  // exec, run:
+  bool must_exist = false;
   // exec:
   std::vector<std::string> command;
   std::optional<Duration> wait;  // empty: as long as it takes
@@ -46,8 +49,11 @@ struct LockRequest {
   real_client::ListRange range;
   std::optional<Duration> older_than;
   bool dry_run = false;
-  // release, init:
+  // release:
   bool force = false;
+  real_client::ReleaseTarget only;
+  // init:
+  bool is_new = false;
   bool create_database = false;
   std::string ddl_file;
   std::optional<std::string> stream;  // a change stream to be created; empty: by its usual name
@@ -68,7 +74,7 @@ using SharedLockRequest = std::shared_ptr<LockRequest>;
 void AddDatabase(CLI::App& app, const SharedLockRequest& request);
 // These, and --protocol, --table, --client.
 void AddWhere(CLI::App& app, const SharedLockRequest& request);
-// --lease, --id, --value, --concurrency, --metrics.
+// --lease, --id, --value, --must-exist, --concurrency, --metrics.
 void AddWho(CLI::App& app, const SharedLockRequest& request);
 void AddLease(CLI::App& app, const SharedLockRequest& request, const std::string& help);
 // NAME, or NAME...
@@ -90,6 +96,9 @@ constexpr Duration kCommandTimeout = Seconds(10);
 std::string EndpointOf(const LockRequest& request);
 real_client::LockClientOptions ClientOptionsOf(const LockRequest& request);
 real_client::LockOptions LockOptionsOf(const LockRequest& request, const std::string& name);
+
+// "free at 2026-01-01T00:00:00.000000Z", of a lock whose row nobody may take before.
+std::string FreeAt(Timestamp time);
 
 // One sentence that says what went wrong and what can be done about it.
 std::string Explain(const LockRequest& request, const Status& status);

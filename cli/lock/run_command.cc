@@ -3,22 +3,29 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "cli/lock/event_log.h"
 #include "cli/lock/guard.h"
+#include "cli/lock/id_watch.h"
+#include "cli/lock/latency_hint.h"
 #include "cli/lock/metrics.h"
 #include "cli/lock/options.h"
+#include "cli/lock/row_look.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -51,8 +58,9 @@ whorl_lock_heartbeats_sent_total, whorl_lock_heartbeats_failed_total,
 whorl_lock_last_heartbeat_timestamp_seconds, whorl_lock_transaction_duration_seconds (step, outcome);
 and whorl_build_info. With --metrics-per-lock those of heartbeats and terms have the label lock, and
 there are whorl_lock_leader, whorl_lock_token and whorl_lock_lease_left_seconds, too.
-Exit codes: 0 stopped by a signal; 2 bad input or usage; 3 the log cannot be written, or nothing can
-be served at --metrics.)";
+With --id, run reads the rows of its locks now and again, and notes if another process beats under that id.
+Exit codes: 0 stopped by a signal; 2 bad input or usage, or --must-exist and a lock has no row; 3 the
+log cannot be written, or nothing can be served at --metrics, or --must-exist and Spanner does not answer.)";
 
 // A queue of events from the client's thread, which must not wait, to the thread that writes them.
 class EventQueue {
@@ -98,12 +106,30 @@ class Reporter final : public real_client::LockObserver {
   // Sets `heard` when Spanner, or an error in its place, was heard of.
   Reporter(const LockRequest& request, std::string lock, EventQueue& queue,
            std::atomic<bool>& heard)
-      : request_(request), lock_(std::move(lock)), queue_(queue), heard_(heard) {}
+      : request_(request),
+        lock_(std::move(lock)),
+        queue_(queue),
+        heard_(heard),
+        id_watch_(request.info(), request.id, request.LeaseUsed()) {}
+
+  const std::string& lock() const { return lock_; }
+  IdWatch& id_watch() { return id_watch_; }
+  LatencyHint& latency() { return latency_; }
+  // Another process has written the row under this one's id. Called on any thread.
+  void SharesId() {
+    constexpr std::string_view kWhat = "another process beats under this id";
+    const std::string text = Cat(kWhat, ", ", sim::Printable(request_.id),
+                                 ": each process needs an id of its own (--id), or both may lead");
+    if (request_.json || !request_.out.empty()) {
+      Complain(Cat("lock ", sim::Quoted(lock_), ": ", text));
+    }
+    Put("note", text, {{"note", std::string(kWhat)}, {"values", Json::array({request_.id})}});
+  }
 
   void OnLeadership(const Leadership& leadership) override {
     const Leadership before = std::exchange(leadership_, leadership);
     if (leadership.leads && !before.leads) return Leads(leadership);
-    if (!leadership.leads && before.leads) return Put("lost", "leads no longer", {});
+    if (!leadership.leads && before.leads) return Put("lost", "leads no longer" + Hint(), {});
     if (request_.json) PutForCheck(real_client::EventOf(before, leadership));
   }
   void OnNote(const real_client::LockNote& note) override {
@@ -121,6 +147,9 @@ class Reporter final : public real_client::LockObserver {
     if (request_.json) PutForCheck(real_client::EventOf(transaction));
     const Status& status = transaction.status;
     const std::string step(transaction.step);
+    id_watch_.Ended(step, transaction.outcome != WordOf(Outcome::kUnknown),
+                    real_client::MonotonicNow());
+    if (real_client::IsAnswer(status)) latency_.Heard(step, transaction.took);
     if (status.code == Code::kCancelled) return;
     // A step answers again when that step does: reads may succeed where every write is denied.
     if (real_client::IsAnswer(status)) {
@@ -128,8 +157,11 @@ class Reporter final : public real_client::LockObserver {
       return;
     }
     if (std::exchange(failing_[step], status.code) == status.code) return;
-    Put("failing", Cat(step, ": ", Explain(request_, status)),
+    Put("failing", Cat(step, ": ", Explain(request_, status), Hint()),
         {{"step", step}, {"code", std::string(WordOf(status.code))}, {"error", status.message}});
+  }
+  void OnTransactionBegan(std::string_view step) override {
+    id_watch_.Began(step, real_client::MonotonicNow());
   }
 
  private:
@@ -155,10 +187,14 @@ class Reporter final : public real_client::LockObserver {
                 .fields = std::move(fields)});
   }
 
+  std::string Hint() const { return latency_.OfLease(request_.LeaseUsed()); }
+
   const LockRequest& request_;
   const std::string lock_;
   EventQueue& queue_;
   std::atomic<bool>& heard_;
+  IdWatch id_watch_;
+  LatencyHint latency_;
   Leadership leadership_;
   std::map<std::string, Code> failing_;  // the steps whose last transaction failed
 };
@@ -192,17 +228,88 @@ class Runner {
     for (const std::string& name : request_.names) {
       if (!status.ok()) break;
       real_client::LockOptions options = LockOptionsOf(request_, name);
-      options.observer = std::make_shared<Reporter>(request_, name, queue_, heard_);
+      options.observer =
+          reporters_.emplace_back(std::make_shared<Reporter>(request_, name, queue_, heard_));
       if (metrics != nullptr) {
         options.observer = metrics->metrics.Observe(name, request_.protocol, options.observer);
       }
       status = client->Make(std::move(options), locks.emplace_back());
     }
     if (!status.ok()) return FailToRun(request_, status);
+    if (const std::optional<int> code = Look(*client)) return *code;
     return Write(*client, locks);
   }
 
  private:
+  // Says which locks have no row, and which may not be taken yet. An exit code if --must-exist refuses.
+  std::optional<int> Look(LockClient& client) {
+    constexpr Duration kMost = Seconds(2);
+    std::optional<WaitNotice> notice;
+    if (request_.must_exist) notice.emplace(request_);
+    const RowLook look =
+        LookAtRows(request_, client, request_.must_exist ? kCommandTimeout : kMost);
+    notice.reset();
+    if (!look.status.ok()) {
+      if (request_.must_exist) return FailToRun(request_, look.status);
+      return std::nullopt;
+    }
+    for (const auto& reporter : reporters_) reporter->latency().HeardFirst(look.took);
+    // So that who starts with a thousand new locks still sees what comes after.
+    constexpr size_t kMostLines = 10;
+    for (size_t i = 0; i < std::min(look.missing.size(), kMostLines); ++i) {
+      const std::string no_lock = NoSuchLock(request_, client, look.missing[i]);
+      Complain(no_lock + (request_.must_exist ? ", and --must-exist" : WhatMakesIt(request_)));
+    }
+    if (look.missing.size() > kMostLines) {
+      Complain(Cat("nor are there ", std::to_string(look.missing.size() - kMostLines),
+                   " others of these locks"));
+    }
+    if (request_.must_exist && !look.missing.empty()) return kBadInput;
+    for (const real_client::Holding& holding : look.waiting) Complain(WaitsText(holding));
+    return std::nullopt;
+  }
+
+  // Looks, until it is stopped, whether other processes write under this one's id: at first, since a
+  // process that comes second should notice, and then now and again, several times between two writes.
+  void WatchId(const std::stop_token& stop, LockClient& client) {
+    const Duration lease = request_.LeaseUsed();
+    const LocalInstant began = real_client::MonotonicNow();
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    for (uint32_t turn = 0; !stop.stop_requested(); ++turn) {
+      Duration pace = lease / 2;
+      for (const auto& reporter : reporters_) pace = std::min(pace, reporter->id_watch().Pace());
+      // A fifth to two fifths of it, not always the same, or another process could write unseen in the
+      // same part of each.
+      const Duration pause =
+          std::max(pace * static_cast<int64_t>(4 + turn * 7 % 5) / 20, Milliseconds(100));
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, stop, std::chrono::nanoseconds(pause.ns), [] { return false; });
+      constexpr int64_t kEvery = 4;
+      const int64_t leases = (real_client::MonotonicNow() - began).ns / lease.ns;
+      if (stop.stop_requested() || (leases >= kEvery && leases % kEvery != 0)) continue;
+      LookForOthers(client, std::max(lease / 4, Milliseconds(250)));
+    }
+  }
+  void LookForOthers(LockClient& client, Duration timeout) {
+    std::vector<IdWatch::Moment> before;
+    const LocalInstant now = real_client::MonotonicNow();
+    before.reserve(reporters_.size());
+    for (const auto& reporter : reporters_) before.push_back(reporter->id_watch().Now(now));
+    std::vector<real_client::Holding> holdings;
+    const Status status = client.List(request_.protocol, request_.table, request_.names,
+                                      request_.LeaseUsed(), timeout, holdings);
+    if (!status.ok()) return;
+    const bool has_names = !request_.info().holder_columns.lock.empty();
+    const LocalInstant read = real_client::MonotonicNow();
+    for (size_t i = 0; i < reporters_.size(); ++i) {
+      for (const real_client::Holding& holding : holdings) {
+        if (has_names && holding.lock != reporters_[i]->lock()) continue;
+        if (reporters_[i]->id_watch().Saw(before[i], holding, read)) reporters_[i]->SharesId();
+      }
+    }
+  }
+
   int Write(LockClient& client, std::vector<std::unique_ptr<DistributedLock>>& locks) {
     const Duration lease = request_.LeaseUsed();
     const bool raised = request_.lease.value_or(lease) < lease;
@@ -217,8 +324,14 @@ class Runner {
       lock->Start();
     }
     const WaitNotice notice(request_, [this] { return !heard_; });
+    // An id that was drawn is nobody else's.
+    std::jthread watch;
+    if (request_.has_own_id) {
+      watch = std::jthread([&](const std::stop_token& stop) { WatchId(stop, client); });
+    }
     absl::Status written;
     for (LogEvent event; written.ok() && queue_.Take(event);) written = log_.Write(event);
+    watch.request_stop();
     // If an event cannot be logged, this process gives up its locks and ends.
     queue_.Resume();
     std::jthread release([&] {
@@ -236,12 +349,17 @@ class Runner {
   const LockRequest& request_;
   EventLog& log_;
   EventQueue queue_;
+  std::vector<std::shared_ptr<Reporter>> reporters_;
   std::atomic<bool> heard_ = false;
   std::optional<LocalInstant> signalled_;  // when; used on the signals' thread only
 };
 
 int RunRun(LockRequest& request) {
   if (const std::string wrong = Complete(request); !wrong.empty()) {
+    Complain(wrong);
+    return kBadInput;
+  }
+  if (const std::string wrong = RefusalOfMustExist(request); !wrong.empty()) {
     Complain(wrong);
     return kBadInput;
   }

@@ -1,17 +1,20 @@
 #include "cli/lock/table_commands.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iostream>
 #include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "cli/interrupt.h"
 #include "cli/lock/options.h"
+#include "cli/lock/row_look.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
@@ -32,6 +35,7 @@ using sim::Json;
 
 // "8.213 s"
 std::string LeftText(const Holding& holding) {
+  if (holding.free_at) return FreeAt(*holding.free_at);
   if (holding.holder.empty()) return "free";
   if (!holding.left) return "?";
   if (*holding.left <= Duration()) return "over";
@@ -55,6 +59,7 @@ Json HoldingJson(const Holding& holding) {
   // The number that users get: nanoseconds, unless the token is an epoch.
   json["token_ns"] = holding.token ? Json(std::to_string(holding.token->Number())) : Json(nullptr);
   json["left"] = holding.left ? Json(sim::SecondsText(*holding.left)) : Json(nullptr);
+  if (holding.free_at) json["free_at"] = FormatRfc3339(*holding.free_at);
   return json;
 }
 
@@ -103,8 +108,7 @@ int OpenClient(LockRequest& request, std::unique_ptr<LockClient>& client) {
   return kBadInput;
 }
 
-int Ask(LockRequest& request, std::vector<Holding>& holdings) {
-  std::unique_ptr<LockClient> client;
+int Ask(LockRequest& request, std::unique_ptr<LockClient>& client, std::vector<Holding>& holdings) {
   if (const int code = OpenClient(request, client); code != kAsExpected) return code;
   std::optional<std::string> name;
   if (!request.names.empty()) name = request.names[0];
@@ -115,12 +119,12 @@ int Ask(LockRequest& request, std::vector<Holding>& holdings) {
 }
 
 int RunGet(LockRequest& request) {
+  std::unique_ptr<LockClient> client;
   std::vector<Holding> holdings;
-  if (const int code = Ask(request, holdings); code != kAsExpected) return code;
+  if (const int code = Ask(request, client, holdings); code != kAsExpected) return code;
   const bool has_names = !request.info().holder_columns.lock.empty();
   if (holdings.empty() && has_names && !request.json) {
-    std::cout << "there is no lock " << sim::Quoted(request.names[0]) << " in "
-              << request.TableName() << ": nobody has ever taken it\n";
+    std::cout << NoSuchLock(request, *client, request.names[0]) << '\n';
     return End(FlushStdout(), kExpectationFailed);
   }
   // The table of some protocols is a single lock, which has no name: it gets the name asked for.
@@ -182,12 +186,46 @@ int RunList(LockRequest& request) {
   return End(FlushStdout());
 }
 
+bool IsMeant(const real_client::ReleaseTarget& only, const Holding& holding) {
+  if (only.holder && *only.holder != holding.holder) return false;
+  return !only.token || (holding.token && holding.token->Number() == *only.token);
+}
+
+void WarnOf(const std::string& name, const Holding& holding) {
+  if (holding.free_at) {
+    Complain(Cat("warning: lock ", sim::Quoted(name), " was ", FreeAt(*holding.free_at),
+                 ", since its row may have been lost under a process that believes so until then"));
+  } else if (holding.is_held()) {
+    Complain(Cat("warning: ", sim::Printable(holding.holder), " holds lock ", sim::Quoted(name),
+                 " for another ", LeftText(holding),
+                 ", and may go on believing so until then; only fencing tokens keep it from "
+                 "writing"));
+  }
+}
+
+// As holders and `lock list` have it: a number, or a time.
+uint64_t TokenOf(const std::string& text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  const std::optional<Timestamp> time = is_number ? std::nullopt : ParseRfc3339(text);
+  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (time) return Token(*time).Number();
+  if (is_number && number <= kMost) return number;
+  throw CLI::ValidationError(
+      Cat("--token wants the holder's token, a number or a time, and got ", sim::Quoted(text)));
+}
+
 int RunRelease(LockRequest& request) {
   if (!request.force) {
     Complain(
         "a lock is given back by who holds it. release --force ends its lease from outside: the "
         "next process may take it at once, while the holder goes on believing that it leads until "
         "it notices, or its lease ends");
+    return kBadInput;
+  }
+  if (request.only.token && !request.info().has_tokens) {
+    Complain(Cat("--token: ", request.protocol, " has no tokens"));
     return kBadInput;
   }
   std::unique_ptr<LockClient> client;
@@ -199,15 +237,16 @@ int RunRelease(LockRequest& request) {
       client->List(request.protocol, request.table, name, request.LeaseUsed(), holdings);
   notice.reset();
   if (!status.ok()) return Fail(request, status);
-  if (!holdings.empty() && holdings[0].is_held()) {
-    Complain(Cat("warning: ", sim::Printable(holdings[0].holder), " holds lock ", sim::Quoted(name),
-                 " for another ", LeftText(holdings[0]),
-                 ", and may go on believing so until then; only fencing tokens keep it from "
-                 "writing"));
-  }
-  status = client->ForceRelease(request.protocol, request.table, name);
+  const bool is_meant = holdings.empty() || IsMeant(request.only, holdings[0]);
+  if (is_meant && !holdings.empty()) WarnOf(name, holdings[0]);
+  status = client->ForceRelease(request.protocol, request.table, name, request.only);
   if (status.code == Code::kNotFound && holdings.empty()) {
-    Complain(Cat("there is no lock ", sim::Quoted(name), " in ", request.TableName()));
+    Complain(NoSuchLock(request, *client, name));
+    return kExpectationFailed;
+  }
+  const bool is_target = request.only.holder || request.only.token;
+  if (is_target && status.code == Code::kFailedPrecondition) {
+    Complain(Cat(sim::Printable(status.message, 1000), "; nothing was released"));
     return kExpectationFailed;
   }
   if (!status.ok()) return Fail(request, status);
@@ -263,7 +302,7 @@ int RunDelete(LockRequest& request) {
     Status status =
         client->List(request.protocol, request.table, name, request.LeaseUsed(), listed);
     if (status.ok() && listed.empty()) {
-      Complain(Cat("there is no lock ", sim::Quoted(name), " in ", request.TableName()));
+      Complain(NoSuchLock(request, *client, name));
       code = kExpectationFailed;
       continue;
     }
@@ -347,10 +386,21 @@ SubCommand AddReleaseCommand(CLI::App& lock) {
   AddLease(*app, request, "lease to assume if the table does not contain the holder's");
   app->add_flag("--force", request->force,
                 "do it although the holder may believe that it leads until its lease ends");
+  app->add_option("--holder", request->only.holder, "only if the process of this id holds it")
+      ->type_name("ID");
+  app->add_option_function<std::string>(
+         "--token", [request](const std::string& text) { request->only.token = TokenOf(text); },
+         "only if its holder has this token, as list and $WHORL_LOCK_TOKEN say it")
+      ->type_name("TOKEN");
   app->footer(
-      "Exit codes: 0 ended; 1 there is no such lock; 2 bad input or usage; 3 the lease could not "
-      "be "
-      "ended.");
+      "Examples:\n"
+      "  whorl lock release --force nightly --holder pod-a\n\n"
+      "Between a look at the lock and its release another process may have taken it: with "
+      "--holder\n"
+      "or --token, that one keeps it.\n"
+      "Exit codes: 0 ended; 1 there is no such lock, or somebody else holds it; 2 bad input or "
+      "usage;\n"
+      "3 the lease could not be ended.");
   return {.app = app, .run = [request] { return RunRelease(*request); }};
 }
 

@@ -78,6 +78,7 @@ ProtocolInfo Info() {
   info.promise_limits = kPromiseLimits;
   info.answers_locally = true;
   info.announces_releases = true;
+  info.first_look_leases = 2;
   info.lease_min = kLeaseMin;
   info.lease_max = kLeaseMax;
   info.lease_default = Seconds(10);

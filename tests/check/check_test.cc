@@ -132,6 +132,13 @@ TEST(CheckRows, ALeaseOfASemaphoreIsCountedFromTheRow) {
   EXPECT_EQ(judge("16").metrics.takeovers, 1);
   EXPECT_EQ(judge("14")[Invariant::kLeaseRespected].finding, Finding::kViolated);
   EXPECT_EQ(judge("16")[Invariant::kTokenMonotonic].finding, Finding::kNotJudged);
+
+  // The operator who made the row is no process that could lead, or whose log is missing.
+  const auto made = Judge({row("01", "INSERT", std::string(kInitHolder)), row("12", "UPDATE", "b")},
+                          {.lease = Seconds(10)}, *FindProtocol("semaphore"));
+  EXPECT_EQ(made[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(made.metrics.grants, 1);
+  EXPECT_EQ(made.metrics.takeovers, 0);
 }
 
 TEST(CheckRows, ADeletionOfALiveLeaseOfLeaseLockMayBeAnothers) {

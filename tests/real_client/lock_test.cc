@@ -48,6 +48,11 @@ std::unique_ptr<DistributedLock> Make(LockClient& client, LockOptions options) {
   return lock;
 }
 
+Status InitNew(LockClient& client, std::string_view protocol, const std::string& name) {
+  InitResult made;
+  return client.InitLock(protocol, "", name, {.is_new = true}, made);
+}
+
 class LockTest : public testing::Test {
  protected:
   explicit LockTest(std::string_view protocol = "fenced_lease")
@@ -55,7 +60,7 @@ class LockTest : public testing::Test {
 
   // Creates the row, so that no process has to wait for a lease first.
   void Init(const std::string& name) {
-    ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", name)), "OK");
+    ASSERT_EQ(FormatStatus(InitNew(*client_, "fenced_lease", name)), "OK");
   }
   std::unique_ptr<DistributedLock> Lock(const std::string& name, const std::string& id) {
     return Make(*client_, {.name = name, .id = id});
@@ -435,6 +440,86 @@ TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
   EXPECT_EQ(client_->ForceRelease("fenced_lease", "", "none").code, Code::kNotFound);
 }
 
+// Between an operator's look and the release another process may have taken the lock.
+TEST_F(LockTest, AnOperatorsReleaseFreesOnlyWhoItIsMeantFor) {
+  auto a = Held("job", "a");
+  const uint64_t token = a->Token().value();
+  const auto release = [&](const ReleaseTarget& only) {
+    return client_->ForceRelease("fenced_lease", "", "job", only);
+  };
+  EXPECT_EQ(FormatStatus(release({.holder = "b", .token = {}})),
+            "FAILED_PRECONDITION: the lock job is held by a, with token " + std::to_string(token));
+  EXPECT_EQ(release({.holder = {}, .token = token + 1}).code, Code::kFailedPrecondition);
+  EXPECT_EQ(release({.holder = "b", .token = token}).code, Code::kFailedPrecondition);
+  EXPECT_EQ(Listed("job")[0].holder, "a");
+  EXPECT_EQ(FormatStatus(release({.holder = "a", .token = token})), "OK");
+  EXPECT_THAT(Listed("job")[0].holder, IsEmpty());
+  EXPECT_EQ(FormatStatus(release({.holder = "a", .token = {}})),
+            "FAILED_PRECONDITION: nobody holds the lock job");
+  EXPECT_EQ(client_->ForceRelease("lease_lock", "", "job", {.holder = {}, .token = 1}).code,
+            Code::kInvalidArgument);
+}
+
+// The value is stored behind the id.
+TEST_F(LockTest, AnOperatorsReleaseKnowsAHolderWithAValue) {
+  Init("job");
+  const auto a = Make(*client_, {.name = "job", .id = "a", .value = "address"});
+  ASSERT_EQ(FormatStatus(a->Lock()), "OK");
+  const ReleaseTarget ab = {.holder = "ab", .token = {}};
+  EXPECT_EQ(client_->ForceRelease("fenced_lease", "", "job", ab).code, Code::kFailedPrecondition);
+  const ReleaseTarget only_a = {.holder = "a", .token = {}};
+  EXPECT_EQ(FormatStatus(client_->ForceRelease("fenced_lease", "", "job", only_a)), "OK");
+}
+
+// Its row may have been lost under a leader, who goes on believing for a lease.
+TEST_F(LockTest, ARowThatIsMadeWaitsForALeaseUnlessTheLockIsNew) {
+  InitResult made;
+  ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", "job", {.lease = Seconds(3)}, made)),
+            "OK");
+  EXPECT_TRUE(made.made);
+  const Timestamp free_at = made.free_at.value();
+  EXPECT_LE(free_at - SystemNow(), Seconds(3));
+  EXPECT_GT(free_at - SystemNow(), Seconds(1));
+  const std::vector<Holding> holdings = Listed("job");
+  ASSERT_THAT(holdings, SizeIs(1));
+  EXPECT_FALSE(holdings[0].is_held());
+  EXPECT_EQ(holdings[0].free_at, free_at);
+  // A user's shorter lease does not count.
+  const auto a = Make(*client_, {.name = "job", .id = "a", .lease = Seconds(1)});
+  EXPECT_FALSE(a->TryLock().ok());
+  EXPECT_FALSE(a->LockFor(Milliseconds(1500)).ok());
+  // The row does not change for who makes it again.
+  ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", "job", {}, made)), "OK");
+  EXPECT_FALSE(made.made);
+  EXPECT_EQ(made.free_at, free_at);
+  // Who comes when that time is over takes it at once.
+  while (SystemNow() < free_at) {
+  }
+  const auto b = Make(*client_, {.name = "job", .id = "b"});
+  EXPECT_EQ(FormatStatus(b->TryLock()), "OK");
+
+  ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", "new", {.is_new = true}, made)),
+            "OK");
+  EXPECT_EQ(made.free_at, std::nullopt);
+  EXPECT_EQ(FormatStatus(Lock("new", "c")->TryLock()), "OK");
+}
+
+// What `whorl lock init` prints of a row that waits is how to free it.
+TEST_F(LockTest, ARowThatWaitsIsFreedForWhoSaysThatTheLockIsNew) {
+  InitResult made;
+  ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", "job", {}, made)), "OK");
+  ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", "job", {.is_new = true}, made)),
+            "OK");
+  EXPECT_TRUE(made.made);
+  const auto a = Lock("job", "a");
+  EXPECT_EQ(FormatStatus(a->TryLock()), "OK");
+  // Whoever has the lock keeps it.
+  ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", "job", {.is_new = true}, made)),
+            "OK");
+  EXPECT_FALSE(made.made);
+  EXPECT_EQ(Listed("job")[0].holder, "a");
+}
+
 TEST_F(LockTest, DestructorsDoNotAddUpWhenSpannerDoesNotAnswer) {
   std::vector<std::unique_ptr<DistributedLock>> locks;
   for (int i = 0; i < 100; ++i) {
@@ -562,9 +647,7 @@ TEST_P(EveryProtocolTest, TakesKeepsAndGivesBack) {
   const auto database = ServeModel(GetParam());
   const auto client = Open(*database);
   const ProtocolInfo& info = *FindProtocol(GetParam());
-  if (!info.init_lock.empty()) {
-    ASSERT_EQ(FormatStatus(client->InitLock(GetParam(), "", "job")), "OK");
-  }
+  ASSERT_EQ(FormatStatus(InitNew(*client, GetParam(), "job")), "OK");
   LockOptions options = {.name = "job", .protocol = GetParam(), .id = "a", .lease = info.lease_min};
   const auto a = Make(*client, options);
   options.id = "b";
@@ -586,7 +669,7 @@ TEST_P(EveryProtocolTest, TakesKeepsAndGivesBack) {
 TEST_P(EveryProtocolTest, ItsOperatorsWritesAreWhatItsTableTakes) {
   const auto database = ServeModel(GetParam());
   const auto client = Open(*database);
-  EXPECT_EQ(FormatStatus(client->InitLock(GetParam(), "", "job")), "OK");
+  EXPECT_EQ(FormatStatus(InitNew(*client, GetParam(), "job")), "OK");
   const Status released = client->ForceRelease(GetParam(), "", "job");
   EXPECT_TRUE(released.ok() || released.code == Code::kNotFound) << FormatStatus(released);
 }

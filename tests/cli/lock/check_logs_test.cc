@@ -85,7 +85,7 @@ TEST_F(CheckLogsTest, WhatLocksLogAndServeSawIsJudgedWithoutAnythingSaidOfClocks
   const auto serve = Serve();
   ASSERT_THAT(addresses_, SizeIs(2));
   setenv("SPANNER_EMULATOR_HOST", addresses_[0].c_str(), 1);
-  ASSERT_EQ(Whorl("lock init job").code, 0);
+  ASSERT_EQ(Whorl("lock init --new job").code, 0);
   const auto a = Run(0, "pod-a");
   ASSERT_TRUE(HasLogged("pod-a", "renewed"));
   const auto b = Run(1, "pod-b");
@@ -142,7 +142,8 @@ TEST_F(CheckLockLogTest, AProgramsOwnLocksLogWhatCheckJudges) {
   ASSERT_TRUE(real_client::LockClient::Open(
                   {.database = kLockDatabase, .connection = database_->Connection()}, client)
                   .ok());
-  ASSERT_TRUE(client->InitLock("fenced_lease", "", "job").ok());
+  real_client::InitResult made;
+  ASSERT_TRUE(client->InitLock("fenced_lease", "", "job", {.is_new = true}, made).ok());
   for (const std::string id : {"pod-a", "pod-b"}) {
     std::ofstream file(folder_ / (id + ".jsonl"));
     real_client::LockLog log(id, [&](const std::string& line) { file << line << '\n'; });

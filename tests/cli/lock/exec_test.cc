@@ -8,8 +8,10 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "protocol/protocols.h"
 #include "tests/cli/lock/lock_cli_testing.h"
 
 namespace whorl::exec_test {
@@ -85,6 +87,90 @@ TEST_F(LockExecTest, GivesUpWhenAnotherHoldsTheLock) {
   EXPECT_EQ(ended.out, "125\n125\n0\n");
   EXPECT_EQ(ended.err, held + held + held);
   EXPECT_FALSE(fs::exists(folder_ / "a"));
+}
+
+// Whoever mistypes a name protects nothing.
+TEST_F(LockExecTest, SaysThatALockIsNotThereBeforeItIsMade) {
+  Init("nightly");
+  const Ended made = Whorl("lock exec nihgtly --lease 1s -- echo ran");
+  EXPECT_EQ(made.code, 0);
+  EXPECT_EQ(
+      made.err,
+      "whorl: there is no lock \"nihgtly\" in fenced_locks (nearly the same: \"nightly\"); it "
+      "is made now, and who makes it waits for a lease (1s) before it leads\n");
+  EXPECT_THAT(Whorl("lock exec nihgtly -- true"), Ends(0));
+  EXPECT_THAT(
+      Whorl("lock exec other --must-exist -- touch a"),
+      Complains(125, HasSubstr("there is no lock \"other\" in fenced_locks, and --must-exist")));
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  EXPECT_THAT(Whorl("lock get other").out, HasSubstr("there is no lock \"other\""));
+  EXPECT_EQ(Whorl("lock exec nightly --must-exist -- true").code, 0);
+  EXPECT_THAT(Whorl("lock exec a --must-exist --protocol spindle_v3 -- true"),
+              Complains(125, HasSubstr("deletes its row")));
+}
+
+// Nobody would ever lead, in silence.
+TEST_F(LockExecTest, SaysThatATableWithoutItsOnlyRowIsNobodysToTake) {
+  Write("table.sql", std::string(FindProtocol("semaphore")->create_table));
+  ASSERT_EQ(Whorl("lock init --ddl table.sql").code, 0);
+  EXPECT_THAT(Whorl("lock exec job --protocol semaphore --wait 2s -- true").err,
+              HasSubstr("there is no row in LeaderElection; nobody can take the lock until `whorl "
+                        "lock init --protocol semaphore` has made it\n"));
+}
+
+// --- rows that init makes ------------------------------------------------------------------------
+
+// A deployment that calls init at each start must not let a second process work beside the first.
+TEST_F(LockExecTest, ARowThatInitMakesInThePlaceOfALostOneIsNotTakenBesideTheLeader) {
+  Init("job");
+  RunningWhorl first(Victim("first", {}), false);
+  ASSERT_TRUE(first.output().WaitFor("ready\n"));
+  Write("drop.sql", "DROP TABLE fenced_locks");
+  ASSERT_EQ(Whorl("lock init --table other --ddl drop.sql").code, 0);
+  ASSERT_THAT(Whorl("lock init job --lease 2s").out, HasSubstr("is free at 20"));
+  RunningWhorl second(Victim("second", {}), false);
+  ASSERT_TRUE(second.output().WaitFor("ready\n")) << second.output().text();
+  EXPECT_EQ(first.WaitForEnd(), 125);
+  second.Signal(SIGTERM);
+  EXPECT_EQ(second.WaitForEnd(), 128 + SIGTERM);
+  EXPECT_GT(ReadBeats("second").first, ReadBeats("first").last);
+}
+
+// It is not held, so --conflict-exit-code, which says that the job runs elsewhere, would be a lie.
+TEST_F(LockExecTest, ARowThatWaitsIsNotHeldByAnotherProcess) {
+  ASSERT_EQ(Whorl("lock init job").code, 0);
+  const auto refused = Complains(
+      125,
+      testing::MatchesRegex("whorl: lock \"job\" is free at 20.*Z: whorl lock init made .*\n"));
+  EXPECT_THAT(Whorl("lock exec job --no-wait --conflict-exit-code 0 -- touch a"), refused);
+  EXPECT_EQ(Whorl("lock exec job --wait 2s --conflict-exit-code 0 -- touch a").code, 125);
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  EXPECT_THAT(Whorl("lock get job"), Ends(1, HasSubstr("free at 20")));
+  ASSERT_EQ(Whorl("lock init other --lease 1s").code, 0);
+  EXPECT_EQ(Whorl("lock exec other --lease 1s -- true").code, 0);
+}
+
+// --- leases that are too short -------------------------------------------------------------------
+
+// Each call takes longer than the lease, or nearly.
+TEST_F(LockExecTest, SaysThatALeaseIsTooShortForTheLatency) {
+  const auto exec = [&](const std::string& latency, const std::string& options) {
+    Write("faults.json",
+          R"({"faults": [{"do": "latency", "for": ")" + latency + R"(", "times": 0}]})");
+    return Shell("export W; \"$W\" serve --database " + std::string(kLockDatabase) +
+                 " --faults faults.json -- sh -c '\"$W\" lock init --new job >/dev/null && "
+                 "\"$W\" lock exec job " +
+                 options + " -- sleep 60'");
+  };
+  constexpr const char* kHint =
+      "; the lease of 1s is too short for this latency: [a-z ]+ took [0-9.]+ s\n";
+  const Ended longer = exec("600ms", "--lease 1s --wait 10s");
+  EXPECT_EQ(longer.code, 125);
+  EXPECT_THAT(longer.err, testing::ContainsRegex(kHint));
+  const Ended nearly = exec("150ms", "--lease 1s");
+  EXPECT_EQ(nearly.code, 125);
+  EXPECT_THAT(nearly.err, testing::ContainsRegex(kHint));
+  EXPECT_THAT(longer.err + nearly.err, Not(HasSubstr("the guard of the command was lost")));
 }
 
 // No name is taken for SQL, a file or an option.
@@ -248,7 +334,13 @@ TEST_F(LockExecTest, WithoutAServerTheCommandEndsByItsDeadline) {
 TEST(LockExecProtocolsTest, RunACommandForLongerThanALease) {
   std::vector<std::unique_ptr<LockDatabase>> databases;
   std::vector<std::unique_ptr<RunningWhorl>> running;
-  for (const char* protocol : {"spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
+  // Of a protocol that keeps its rows, and makes them itself, the first start says that there was none.
+  const std::vector<std::pair<const char*, std::string>> protocols = {
+      {"spindle_v2", "whorl: there is no lock \"job\" in locktable; it is made now\n"},
+      {"spindle_v3", ""},
+      {"semaphore", ""},
+      {"lease_lock", ""}};
+  for (const auto& [protocol, says] : protocols) {
     databases.push_back(ServeModel(protocol));
     setenv("SPANNER_EMULATOR_HOST", databases.back()->Connection().endpoint.c_str(), 1);
     running.push_back(std::make_unique<RunningWhorl>(
@@ -257,9 +349,9 @@ TEST(LockExecProtocolsTest, RunACommandForLongerThanALease) {
         false));
   }
   unsetenv("SPANNER_EMULATOR_HOST");
-  for (const auto& whorl : running) {
-    EXPECT_EQ(whorl->WaitForEnd(), 0) << whorl->output().text();
-    EXPECT_THAT(whorl->output().text(), IsEmpty());
+  for (size_t i = 0; i < running.size(); ++i) {
+    EXPECT_EQ(running[i]->WaitForEnd(), 0) << running[i]->output().text();
+    EXPECT_EQ(running[i]->output().text(), protocols[i].second);
   }
 }
 

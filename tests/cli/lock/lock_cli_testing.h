@@ -105,8 +105,8 @@ class LockCliTest : public CliTest {
     unsetenv("WHORL_DATABASE");
   }
 
-  // So that the first process need not wait for a lease.
-  void Init(const std::string& name) { EXPECT_EQ(Whorl("lock init '" + name + "'").code, 0); }
+  // A lock that never existed, so that the first process need not wait for a lease.
+  void Init(const std::string& name) { EXPECT_EQ(Whorl("lock init --new '" + name + "'").code, 0); }
   // exec of the victim that writes into `beats` as long as it lives.
   std::vector<std::string> Victim(const std::string& beats, const std::vector<std::string>& words,
                                   const std::string& lease = "2s") {

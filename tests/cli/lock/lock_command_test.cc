@@ -100,6 +100,27 @@ TEST_F(LockCliTest, ReleaseWantsForce) {
   EXPECT_EQ(Whorl("lock release --force job").out, "the lease of lock \"job\" was ended\n");
 }
 
+// Whoever has taken the lock since the operator looked keeps it.
+TEST_F(LockCliTest, ReleaseFreesOnlyWhomItIsMeantFor) {
+  Init("job");
+  Leader run({"--id", "one"});
+  const std::string kept = "the lock job is held by one, with token [0-9]+; nothing was released";
+  ExpectComplaint(Whorl("lock release --force job --holder two"), 1, kept);
+  ExpectComplaint(Whorl("lock release --force job --token 5"), 1, kept);
+  ExpectComplaint(Whorl("lock release --force job --token 5 --holder one"), 1, kept);
+  const json held = json::parse(Whorl("lock get job --json").out);
+  const std::string token = held["token"].get<std::string>();
+  EXPECT_EQ(Whorl("lock release --force job --holder one --token " + token).code, 0);
+  EXPECT_TRUE(run.output().WaitFor("leads with token", 2));
+  const json again = json::parse(Whorl("lock get job --json").out);
+  const std::string number = again["token_ns"].get<std::string>();
+  EXPECT_EQ(Whorl("lock release --force job --token " + number).code, 0);
+  ExpectComplaint(Whorl("lock release --force job --token yesterday"), 2,
+                  "--token wants the holder's token, a number or a time");
+  ExpectComplaint(Whorl("lock release --force job --protocol semaphore --token 5"), 2,
+                  "semaphore has no tokens");
+}
+
 TEST_F(LockCliTest, AListComesInPages) {
   for (const char* name : {"a1", "a2", "b1", "b2", "b3"}) Init(name);
   const auto names = [&](const std::string& options) {
@@ -120,7 +141,7 @@ TEST_F(LockCliTest, AListComesInPages) {
 TEST_F(LockCliTest, AListOfMoreThanAPageIsWhole) {
   std::string all;
   for (int i = 0; i < 1500; ++i) all += " n" + std::to_string(i);
-  ASSERT_EQ(Shell("\"$W\" lock init" + all + " >/dev/null").code, 0);
+  ASSERT_EQ(Shell("\"$W\" lock init --new" + all + " >/dev/null").code, 0);
   EXPECT_EQ(json::parse(Whorl("lock list --json").out).size(), 1500U);
 }
 
@@ -152,7 +173,7 @@ TEST(LockInitTest, MakesWhatEachProtocolNeedsAndFindsItAgain) {
     const auto database = ServeModel("");
     const std::string shell = "SPANNER_EMULATOR_HOST=" + database->Connection().endpoint +
                               " WHORL_DATABASE=" + kLockDatabase +
-                              " " WHORL_COMMAND " lock init job --protocol " +
+                              " " WHORL_COMMAND " lock init --new job --protocol " +
                               std::string(info.name) + " --table other_table >/dev/null 2>&1";
     EXPECT_EQ(std::system(shell.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
     EXPECT_EQ(std::system(shell.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
@@ -165,13 +186,24 @@ TEST(LockInitTest, MakesWhatEachProtocolNeedsAndFindsItAgain) {
 }
 
 TEST_F(LockCliTest, InitSaysWhatItMade) {
-  EXPECT_EQ(Whorl("lock init a b").out,
-            "table fenced_locks is there already, as fenced_lease needs it\n"
-            "lock \"a\" can be taken\n"
-            "lock \"b\" can be taken\n");
-  EXPECT_EQ(Whorl("lock init --protocol semaphore").out,
-            "made table LeaderElection for semaphore\nmade the row of LeaderElection\n");
+  const std::string there = "table fenced_locks is there already, as fenced_lease needs it\n";
+  EXPECT_EQ(Whorl("lock init --new a b").out,
+            there + "lock \"a\" can be taken\nlock \"b\" can be taken\n");
+  EXPECT_EQ(Whorl("lock init a").out, there + "lock \"a\" is there already\n");
+  EXPECT_THAT(
+      Whorl("lock init c --lease 20s").out,
+      MatchesRegex(there + "lock \"c\" is free at 20.*Z; --new if the lock never existed\n"));
+  EXPECT_THAT(Whorl("lock init c").out, HasSubstr("lock \"c\" was made before, and is free at 20"));
+  EXPECT_THAT(Whorl("lock list").out, ContainsRegex("c +-  +-  +-  +free at 20.*Z\n"));
+  EXPECT_EQ(Whorl("lock init --new c").out, there + "lock \"c\" can be taken\n");
+  EXPECT_EQ(Whorl("lock exec c --no-wait -- true").code, 0);
+  EXPECT_THAT(Whorl("lock init --protocol semaphore").out,
+              MatchesRegex("made table LeaderElection for semaphore\nthe row of LeaderElection is "
+                           "free at 20.*Z; --new if the lock never existed\n"));
+  EXPECT_THAT(Whorl("lock init --protocol semaphore --new").out,
+              HasSubstr("the row of LeaderElection can be taken\n"));
   EXPECT_EQ(Whorl("lock init --protocol spindle_v2").out, "made table locktable for spindle_v2\n");
+  ExpectComplaint(Whorl("lock init --lease 2h a"), 2, "a lease of 7200s is too long");
 }
 
 TEST_F(LockCliTest, InitDoesTheDdlOfAFileToo) {
@@ -412,6 +444,59 @@ TEST_F(LockCliTest, OptionsSayWhereSpannerIs) {
   ExpectComplaint(Whorl("lock run job --concurrency 0"), 2, "--concurrency");
 }
 
+// --- names that nobody has used ------------------------------------------------------------------
+
+// A lock of a mistyped name protects nothing.
+TEST_F(LockCliTest, RunSaysThatALockIsNotThereAndRefusesItIfItMustBe) {
+  Init("nightly");
+  RunningWhorl run({"lock", "run", "nightly", "nihgtly", "--lease", "1s"}, false);
+  ASSERT_TRUE(run.output().WaitFor("nihgtly: leads with token"));
+  const std::string text = run.output().text();
+  const size_t at = text.find(
+      "whorl: there is no lock \"nihgtly\" in fenced_locks (nearly the same: \"nightly\"); it is "
+      "made now, and who makes it waits for a lease (1s) before it leads\n");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_LT(at, text.find("nihgtly: takes part"));
+  EXPECT_THAT(text, Not(HasSubstr("no lock \"nightly\"")));
+  EXPECT_EQ(run.EndBy(SIGTERM), 0);
+  ExpectComplaint(Whorl("lock run nigthly --must-exist"), 2,
+                  "there is no lock \"nigthly\" in fenced_locks .nearly the same: \"nightly\", "
+                  "\"nihgtly\"., and --must-exist");
+  EXPECT_EQ(json::parse(Whorl("lock get nigthly --json").out)["exists"], false);
+  ExpectComplaint(Whorl("lock run job --must-exist --protocol lease_lock"), 2,
+                  "--must-exist: a process of lease_lock that gives a lock back deletes its row");
+}
+
+// --- ids -----------------------------------------------------------------------------------------
+
+// Both lead, in protocols that take a row of this id for their own.
+struct SharedId {
+  std::string protocol;
+  std::string lease;
+};
+class SharedIdTest : public LockCliTest, public testing::WithParamInterface<SharedId> {
+ protected:
+  SharedIdTest() : LockCliTest(GetParam().protocol) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Protocols, SharedIdTest,
+                         testing::Values(SharedId{"lease_lock", "3s"}, SharedId{"spindle_v3", "5s"},
+                                         SharedId{"semaphore", "3s"}),
+                         [](const auto& param) { return param.param.protocol; });
+
+TEST_P(SharedIdTest, RunWarnsWhenASecondProcessBeatsUnderItsId) {
+  const std::vector<std::string> arguments = {
+      "lock",           "run",  "job",   "--protocol", GetParam().protocol, "--lease",
+      GetParam().lease, "--id", "host-1"};
+  RunningWhorl first(arguments, false);
+  ASSERT_TRUE(first.output().WaitFor("job: leads")) << first.output().text();
+  RunningWhorl second(arguments, false);
+  const std::string warning = "job: another process beats under this id, host-1: each process";
+  EXPECT_TRUE(second.output().WaitFor(warning)) << second.output().text();
+  EXPECT_EQ(second.EndBy(SIGTERM), 0);
+  EXPECT_EQ(first.EndBy(SIGTERM), 0);
+}
+
 // --- an address that accepts connections and never answers ---------------------------------------
 
 TEST_F(LockCliTest, EveryCommandEndsInTimeAndSaysWhatItWaitsFor) {
@@ -491,7 +576,7 @@ TEST_F(LockCliEmulatorTest, FromNothingToACommandUnderALock) {
     SCOPED_TRACE(info.name);
     const std::string which =
         " --protocol " + std::string(info.name) + " --table t_" + std::string(info.name) + " ";
-    EXPECT_EQ(Whorl("lock init --create-database job" + which).code, 0);
+    EXPECT_EQ(Whorl("lock init --create-database --new job" + which).code, 0);
     const Ended again = Whorl("lock init job" + which);
     EXPECT_THAT(again.out, HasSubstr("is there already")) << again.err;
     EXPECT_THAT(Whorl("lock exec job" + which + "-- \"$W\" lock get job" + which), Ends(0));

@@ -29,7 +29,7 @@ class ServeTest : public CliTest {
 };
 
 TEST_F(ServeTest, ACommandFindsTheServer) {
-  EXPECT_THAT(Serve("", "sh -c '\"$W\" lock init job && \"$W\" lock exec job -- echo led'"),
+  EXPECT_THAT(Serve("", "sh -c '\"$W\" lock init --new job && \"$W\" lock exec job -- echo led'"),
               Ends(0, AllOf(HasSubstr("made table fenced_locks"), HasSubstr("\nled\n"))));
 }
 
@@ -108,7 +108,7 @@ TEST_F(ServeTest, FaultsStrikeTheCallsOfACommand) {
     {"protocol": "fenced_lease", "step": "take", "do": "abort"},
     {"method": "BatchWrite", "do": "error"}]})");
   EXPECT_THAT(Serve("--faults faults.json --history calls.jsonl",
-                    "sh -c '\"$W\" lock init job && \"$W\" lock exec job -- echo led'"),
+                    "sh -c '\"$W\" lock init --new job && \"$W\" lock exec job -- echo led'"),
               Ends(0, HasSubstr("led\n"),
                    AllOf(HasSubstr("faults.json:2 (/faults/0) struck 1 of"),
                          HasSubstr("(/faults/1) matched no call"))));
@@ -157,7 +157,7 @@ TEST_F(ServeTest, AProxyStandsBeforeAnotherServer) {
   const std::string address = text.substr(text.find('=') + 1, text.find('\n') - text.find('=') - 1);
   Write("faults.json", R"({"faults": [{"method": "Commit", "do": "abort"}]})");
   EXPECT_THAT(Shell("export W; \"$W\" proxy --to " + address +
-                    " --faults faults.json -- sh -c '\"$W\" lock init job && \"$W\" lock "
+                    " --faults faults.json -- sh -c '\"$W\" lock init --new job && \"$W\" lock "
                     "exec job -- echo led'"),
               Complains(0, HasSubstr("struck 1 of")));
   serve.Signal(SIGINT);
@@ -176,9 +176,10 @@ TEST_F(ServeTest, AProxySpeaksTlsToItsServer) {
   Write("ca.pem", certificate.certificate_pem);
   Write("no.json", "{}");
   const auto proxy = [&](const std::string& with) {
-    return Shell("export W; \"$W\" proxy --to " + (*server)->address() + with +
-                 " --faults faults.json -- sh -c '\"$W\" lock init job && \"$W\" lock exec job "
-                 "-- echo led'");
+    return Shell(
+        "export W; \"$W\" proxy --to " + (*server)->address() + with +
+        " --faults faults.json -- sh -c '\"$W\" lock init --new job && \"$W\" lock exec job "
+        "-- echo led'");
   };
   Write("faults.json", R"({"faults":[{"method":"Commit","do":"abort"}]})");
   EXPECT_THAT(proxy(" --ca ca.pem"), Ends(0, HasSubstr("led")));
