@@ -60,7 +60,9 @@ class WorldGenerator {
   // A longer run has room for longer leases.
   Duration DrawLease() {
     const Duration least = std::max({Seconds(1), ground_.lease_min, options_.lease_min});
-    const Duration drawn = draws_.Log(least, std::max({Seconds(30), options_.duration / 5, least}));
+    const Duration most =
+        std::min(std::max({Seconds(30), options_.duration / 5, least}), ground_.lease_max);
+    const Duration drawn = draws_.Log(least, most);
     return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
   }
 
