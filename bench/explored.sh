@@ -92,10 +92,8 @@ while IFS='|' read -r _ options states transitions _; do
     time "$whorl" explore $options $constants --promised --jobs 1 --memory "$memory" \
       --out "$scratch/report" >"$scratch/text" 2>"$scratch/end" || code=$?
   } 2>"$scratch/seconds"
-  # 1: something was violated, which the page would have to say.
+  # 1: something was violated, which the page would have to say; 3: it did not end.
   ((code == 0)) || fail 1 "whorl explore $options ended with $code: $(cat "$scratch"/{text,end})"
-  grep --quiet '^complete: ' "$scratch/text" ||
-    fail 1 "whorl explore $options did not end: $(cat "$scratch/text")"
   new_states="$(number_in states "$scratch/report")"
   new_transitions="$(number_in transitions "$scratch/report")"
   if [[ "$check" == false ]]; then

@@ -5,11 +5,12 @@ namespace whorl::cli {
 
 enum ExitCode : int {
   kAsExpected = 0,
-  kExpectationFailed = 1,  // a violation was found, or an expected one was not
-  kBadInput = 2,           // bad input or usage
-  kCannotRun = 3,          // something is missing, or the output cannot be written
-  kInterrupted = 130,      // Ctrl-C
-  kReaderGone = 141,       // nobody reads standard output any more, as after `| head`
+  kExpectationFailed =
+      1,               // something was found that decides (exit_rules.h), or an expectation failed
+  kBadInput = 2,       // bad input or usage
+  kCannotRun = 3,      // no answer: ended early, something is missing, or it cannot be written
+  kInterrupted = 130,  // Ctrl-C
+  kReaderGone = 141,   // nobody reads standard output any more, as after `| head`
 };
 
 // Exit codes of `lock exec` itself; all other codes are those of the command that it runs.

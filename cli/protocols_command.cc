@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/version.h"
 #include "sim/judge/check_report.h"
+#include "sim/judge/known.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -17,18 +18,6 @@ namespace whorl::cli {
 namespace {
 
 using sim::Json;
-
-std::string_view PromiseWords(Promise promise) {
-  switch (promise) {
-    case Promise::kPromised:
-      return "promised";
-    case Promise::kNotPromised:
-      return "not promised";
-    case Promise::kNotApplicable:
-      break;
-  }
-  return "n/a";
-}
 
 std::string StepsText(const ProtocolInfo& protocol) {
   std::string text;
@@ -49,7 +38,8 @@ void PrintProtocol(const ProtocolInfo& protocol) {
     std::string name(WordOf(invariant));
     name.resize(24, ' ');
     std::cout << separator << name
-              << PromiseWords(protocol.promises[static_cast<size_t>(invariant)]) << '\n';
+              << sim::PromiseWords(invariant, protocol.promises[static_cast<size_t>(invariant)])
+              << '\n';
     separator = "              ";
   }
 }
@@ -65,8 +55,11 @@ Json ProtocolJson(const ProtocolInfo& protocol) {
   for (const StepName step : protocol.steps) steps.push_back(std::string(WordOf(step)));
   Json& promises = json["promises"] = Json::object();
   for (const Invariant invariant : AllOf<Invariant>()) {
+    const Promise promise = protocol.promises[static_cast<size_t>(invariant)];
+    const bool of_resource =
+        invariant == Invariant::kFencedWritesOrdered && promise == Promise::kPromised;
     promises[std::string(WordOf(invariant))] =
-        std::string(WordOf(protocol.promises[static_cast<size_t>(invariant)]));
+        of_resource ? "checks_the_resource" : std::string(WordOf(promise));
   }
   return json;
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cli/exit_code.h"
+#include "cli/exit_options.h"
 #include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
@@ -180,9 +180,8 @@ class Report {
     std::cout << sim::CountText(static_cast<int64_t>(rows_.size()), "run", "runs") << ", "
               << rows_.size() - static_cast<size_t>(failed)
               << " as expected: " << sim::Printable(request_.html, 1'000) << '\n';
-    int code = failed > 0 ? kExpectationFailed : kAsExpected;
-    if (!inputs_.bad.empty()) code = kBadInput;
-    return End(FlushStdout(), code);
+    return EndJudged(FlushStdout(), ExitRules{},
+                     {.has_found = failed > 0, .has_bad_input = !inputs_.bad.empty()});
   }
 
   const ReportRequest& request_;
@@ -222,7 +221,7 @@ the time to each first violation. A page NAME.html beside NAME.json, as whorl hu
 leaves it, is linked.
 
 Exit codes: 0 all as expected; 1 an expectation failed; 2 bad input or usage; 3 the output could not be
-written, or this command was built without pages; 130 interrupted.)";
+written, or this command was built without pages; 130 interrupted. docs/EXIT_CODES.md has all of them.)";
 
 }  // namespace
 

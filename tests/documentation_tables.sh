@@ -38,7 +38,7 @@ as_seen_from() {  # as_seen_from PAGE
 check() {  # check PAGE LINE_NUMBER ARGUMENTS...
   local page="$1" line="$2" code=0 printed plot
   shift 2
-  # 1 is what a hunt ends with that has found something.
+  # 1 is what a hunt ends with that has found a broken promise.
   printed="$(cd "$scratch" && "$whorl" "$@")" || code=$?
   ((code <= 1)) || complain "whorl $* ended with code $code"
   diff <(shown_below "$page" "$line") <(as_seen_from "$page" <<<"$printed") ||

@@ -138,6 +138,7 @@ class Printer {
                PercentText(throughput.cpu_share), " are to be used."));
     }
     Note(Cat("(", sim::kThroughputSource, ", ", sim::kCpuShareSource, ")"));
+    SaysWhatWasNotCombined();
     Checks(report_.herd_checks, "~ of followers is on the line through two that were simulated",
            "followers");
     Checks(report_.lock_checks, "~ of locks is a multiple of one", "locks");
@@ -160,6 +161,25 @@ class Printer {
   // The rate in the busiest second of a takeover, relative to the average.
   static double BusiestRatio(const sim::CostRates& rates) {
     return rates.takeover_peak / (rates.rpcs / kSecondsOfHour);
+  }
+
+  // Of several leases and numbers of followers, the tables of followers and locks have one.
+  void SaysWhatWasNotCombined() {
+    std::string others;
+    for (const Duration lease : options_.leases) {
+      if (lease == options_.UsualLease()) continue;
+      others += Cat(others.empty() ? "" : ",", FormatDuration(lease));
+    }
+    if (!others.empty() && !(report_.herd.empty() && report_.locks.empty())) {
+      Note(Cat("Followers of one lock and numbers of locks were measured at ",
+               FormatDuration(options_.UsualLease()), " alone, not at ", others,
+               ": give one --lease."));
+    }
+    if (options_.followers.size() > 1 && !report_.locks.empty()) {
+      Note(Cat("Numbers of locks were measured with ",
+               sim::CountText(options_.UsualFollowers(), "follower", "followers"),
+               " alone: for another number, give one --followers."));
+    }
   }
 
   void Print(const TextTable& table, const std::string& title) {

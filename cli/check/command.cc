@@ -23,7 +23,7 @@
 #include "cli/check/request.h"
 #include "cli/check/scenario.h"
 #include "cli/check/source.h"
-#include "cli/exit_code.h"
+#include "cli/exit_options.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -116,12 +116,12 @@ void Print(const CheckRequest& request, const ProtocolInfo& protocol, const Judg
            const HistoryVerdict& verdict, const Products& products) {
   const auto& [reproduction, report, written] = products;
   if (request.json) {
-    Json json = VerdictDocument(verdict, request, judgement.errors());
+    Json json = VerdictDocument(verdict, protocol, request, judgement.errors());
     if (reproduction) json["scenario"] = ReproductionJson(request.scenario_path, *reproduction);
     std::cout << sim::DumpJson(json, 2) << '\n';
     return;
   }
-  PrintVerdict(verdict, protocol);
+  PrintVerdict(verdict, protocol, *request.exits);
   if (report && request.timeline) PrintTimeline(*report);
   if (report && request.explain) PrintStory(*report);
   if (reproduction && written.ok()) PrintReproduction(request.scenario_path, *reproduction);
@@ -185,6 +185,11 @@ int Check(const CheckRequest& request,
 std::string TableOf(const CheckRequest& request, const ProtocolInfo& protocol) {
   const bool is_said = !request.table.empty() || request.database.stream.empty();
   return is_said ? request.table : std::string(protocol.table);
+}
+
+// Ctrl-C is how the input ends.
+bool EndsBySignal(const CheckRequest& request) {
+  return request.database.follow || std::ranges::find(request.files, "-") != request.files.end();
 }
 
 // Nothing was read of which a verdict could be made.
@@ -251,13 +256,14 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
   if (!products) return kBadInput;
   Print(request, *protocol, judgement, verdict, *products);
   if (!products->written.ok()) return End(products->written);
-  const bool violated = std::ranges::any_of(verdict.invariants, [](const InvariantFinding& found) {
-    return found.finding == Finding::kViolated;
-  });
-  const bool is_bad = judgement.errors() > 0 || !verdict.problems.empty();
-  int code = is_bad ? kBadInput : kAsExpected;
-  if (!judgement.failure().ok()) code = kCannotRun;
-  return End(FlushStdout(), violated ? kExpectationFailed : code);
+  const bool has_found = std::ranges::any_of(
+      verdict.invariants,
+      [&](const InvariantFinding& found) { return Decides(found, *protocol, *request.exits); });
+  return EndJudged(FlushStdout(), *request.exits,
+                   {.has_found = has_found,
+                    .has_failed = !judgement.failure().ok(),
+                    .has_bad_input = judgement.errors() > 0 || !verdict.problems.empty(),
+                    .is_incomplete = SignalNotice::HasCome() && !EndsBySignal(request)});
 }
 
 SubCommand AddCheckCommand(CLI::App& root, const GrpcCommands& grpc) {

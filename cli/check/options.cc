@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/exit_options.h"
 #include "cli/option_values.h"
 #include "sim/scenario/fields.h"
 
@@ -30,9 +31,10 @@ the oldest record that it has until now, or --follow: on, and a violation is tol
 database keeps them for longer (version_retention_period). It says what they cannot show.
 SPANNER_EMULATOR_HOST names an emulator; credentials are Google's Application Default.
 Each invariant holds, is violated, is possibly violated (what would decide it is said), or is unknown.
-Exit codes: 0 nothing was violated for certain; 1 something was; 2 bad input (a line that cannot be read, a
-clock that cannot be; the rest is judged) or usage; 3 the output could not be written,
-or the stream not be read to its end; 130 interrupted.)";
+Exit codes: 0 nothing was violated for certain; 1 something was, promised or not (--promised: what the protocol
+promises); 2 bad input (a line that cannot be read, a clock that cannot be; the rest is judged) or usage; 3 no
+answer: interrupted before the end of the files (--accept-incomplete), the output could not be written, or the
+stream not be read to its end. docs/EXIT_CODES.md has all of them.)";
 
 // A time, or how long ago it was.
 Timestamp PastOf(std::string_view option, const std::string& text) {
@@ -135,6 +137,9 @@ void AddCheckOptions(CLI::App& app, const std::shared_ptr<CheckRequest>& request
       ->type_name("FILE");
   app.add_flag("--timeline", request->timeline, "print a line for each change");
   app.add_flag("--explain", request->explain, "explain the violation that is first in time");
+  app.add_flag("--promised", request->exits->promised_only,
+               "end with 1 for what the protocol promises alone, not for all that is violated");
+  AddAcceptIncomplete(app, request->exits);
   app.add_flag("--json", request->json, "print one JSON document");
   app.footer(std::string(kCheckFooter));
 }

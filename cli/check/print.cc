@@ -8,6 +8,7 @@
 
 #include "check/verdict_json.h"
 #include "cli/version.h"
+#include "sim/judge/known.h"
 #include "sim/measure/statistics.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -95,19 +96,43 @@ std::string Explained(const InvariantFinding& found) {
   return text;
 }
 
+void PrintFinding(const InvariantFinding& found, const ProtocolInfo& protocol) {
+  const Promise promise = protocol.promises[static_cast<size_t>(found.invariant)];
+  std::string word(WordOf(found.finding));
+  word.resize(std::max<size_t>(word.size(), 9), ' ');
+  std::cout << word << ' ' << WordOf(found.invariant);
+  if (promise == Promise::kPromised) {
+    std::cout << " (" << sim::PromiseWords(found.invariant, promise) << ')';
+  }
+  std::cout << '\n';
+  const std::string text = Explained(found);
+  if (!text.empty()) std::cout << "          " << sim::Printable(text, 2'000) << '\n';
+}
+
 }  // namespace
 
-void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol) {
+bool Decides(const InvariantFinding& found, const ProtocolInfo& protocol, const ExitRules& rules) {
+  const Promise promise = protocol.promises[static_cast<size_t>(found.invariant)];
+  return found.finding == Finding::kViolated &&
+         rules.Decides(
+             {.invariant = found.invariant, .is_promised = promise == Promise::kPromised});
+}
+
+void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
+                  const ExitRules& rules) {
+  std::vector<InvariantFinding> undeciding;
   for (const InvariantFinding& found : verdict.invariants) {
     if (found.finding == Finding::kNotJudged) continue;
-    const bool promised =
-        protocol.promises[static_cast<size_t>(found.invariant)] == Promise::kPromised;
-    std::string word(WordOf(found.finding));
-    word.resize(std::max<size_t>(word.size(), 9), ' ');
-    std::cout << word << ' ' << WordOf(found.invariant) << (promised ? " (promised)" : "") << '\n';
-    const std::string text = Explained(found);
-    if (!text.empty()) std::cout << "          " << sim::Printable(text, 2'000) << '\n';
+    if (found.finding == Finding::kViolated && !Decides(found, protocol, rules)) {
+      undeciding.push_back(found);
+    } else {
+      PrintFinding(found, protocol);
+    }
   }
+  if (!undeciding.empty()) {
+    std::cout << "not promised, so that the exit code is not 1 for it (--promised):\n";
+  }
+  for (const InvariantFinding& found : undeciding) PrintFinding(found, protocol);
   std::string others;
   for (const InvariantFinding& found : verdict.invariants) {
     if (found.finding != Finding::kNotJudged) continue;
@@ -163,7 +188,8 @@ Json CostsJson(const std::vector<check::TakeoverCost>& costs) {
 
 }  // namespace
 
-Json VerdictDocument(const HistoryVerdict& verdict, const CheckRequest& request, int64_t errors) {
+Json VerdictDocument(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
+                     const CheckRequest& request, int64_t errors) {
   Json json = {{"format", "whorl-check"}, {"version", kCheckFormat}, {"whorl", kVersion}};
   json["protocol"] = request.protocol;
   json.update(check::VerdictJson(verdict));
@@ -174,6 +200,10 @@ Json VerdictDocument(const HistoryVerdict& verdict, const CheckRequest& request,
   json["metrics"]["work_overlaps"] = DurationsJson(metrics.work_overlaps);
   json["metrics"]["takeover_costs"] = CostsJson(metrics.takeover_costs);
   json["unread"] = errors;
+  Json& decides = json["decides"] = Json::array();
+  for (const InvariantFinding& found : verdict.invariants) {
+    if (Decides(found, protocol, *request.exits)) decides.push_back(WordOf(found.invariant));
+  }
   return json;
 }
 

@@ -9,10 +9,16 @@
 
 namespace whorl::cli {
 
-void PrintVerdict(const check::HistoryVerdict& verdict, const ProtocolInfo& protocol);
+// Whether it is violated for certain, and decides the exit code.
+bool Decides(const check::InvariantFinding& found, const ProtocolInfo& protocol,
+             const ExitRules& rules);
+
+// What is violated and does not decide comes last, below a line that says so.
+void PrintVerdict(const check::HistoryVerdict& verdict, const ProtocolInfo& protocol,
+                  const ExitRules& rules);
 
 // `errors`: lines that could not be read.
-sim::Json VerdictDocument(const check::HistoryVerdict& verdict, const CheckRequest& request,
-                          int64_t errors);
+sim::Json VerdictDocument(const check::HistoryVerdict& verdict, const ProtocolInfo& protocol,
+                          const CheckRequest& request, int64_t errors);
 
 }  // namespace whorl::cli

@@ -1,11 +1,13 @@
 // What the command line of `whorl check` asks for.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "check/input.h"
+#include "cli/exit_rules.h"
 
 namespace whorl::cli {
 
@@ -47,6 +49,8 @@ struct CheckRequest {
   bool explain = false;
   bool timeline = false;
   bool json = false;
+  std::shared_ptr<ExitRules> exits =
+      std::make_shared<ExitRules>(ExitRules{.measure = Measure::kInvariants});
 
   bool WantsReport() const { return !html_path.empty() || explain || timeline; }
   // Whether the whole history has to be kept.

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/exit_code.h"
+#include "cli/exit_options.h"
 #include "cli/explore/checkpoint.h"
 #include "cli/explore/options.h"
 #include "cli/explore/progress.h"
@@ -95,7 +95,6 @@ class Explorer {
     report.findings = FindingsOf(report.result);
     report.loop_steps = loop_steps_;
     if (const absl::Status saved = Save(report.findings); !saved.ok()) return End(saved);
-    const int code = report.findings.empty() ? kAsExpected : kExpectationFailed;
     if (request_.json || !request_.out.empty()) {
       const std::string text = sim::DumpJson(ExploredDocument(report), 2) + "\n";
       if (request_.json) std::cout << text;
@@ -106,7 +105,11 @@ class Explorer {
     }
     if (!request_.json) PrintExplored(report);
     const absl::Status printed = FlushStdout();
-    return End(printed.ok() ? checkpoint_.status() : printed, code);
+    const explore::Ending ending = report.result.ending;
+    return EndJudged(printed.ok() ? checkpoint_.status() : printed, *request_.exits,
+                     {.has_found = std::ranges::any_of(report.findings, &ExploreFinding::decides),
+                      .is_incomplete = ending == explore::Ending::kMemory ||
+                                       ending == explore::Ending::kStopped});
   }
 
  private:
@@ -242,20 +245,25 @@ class Explorer {
     std::vector<ExploreFinding> findings;
     for (const Violation& violation : result.violations) {
       const auto invariant = static_cast<Invariant>(violation.property);
-      findings.push_back({.invariant = invariant,
-                          .violation = &violation,
-                          .states = result.violating[static_cast<size_t>(violation.property)],
-                          .promised = PromiseOf(invariant) == Promise::kPromised,
-                          .found = sim::CounterexampleOf(model_, violation),
-                          .saved = {}});
+      const bool promised = PromiseOf(invariant) == Promise::kPromised;
+      findings.push_back(
+          {.invariant = invariant,
+           .violation = &violation,
+           .states = result.violating[static_cast<size_t>(violation.property)],
+           .promised = promised,
+           .decides = request_.exits->Decides({.invariant = invariant, .is_promised = promised}),
+           .found = sim::CounterexampleOf(model_, violation),
+           .saved = {}});
     }
     // Of two kinds, one may be the other one and a fault that it does not need.
     std::vector<ExploreFinding> minimal;
-    for (const ExploreFinding& finding : findings) {
-      const bool needs_more = std::ranges::any_of(findings, [&](const ExploreFinding& other) {
-        return other.invariant == finding.invariant && sim::NeedsLess(other.found, finding.found);
-      });
-      if (!needs_more) minimal.push_back(finding);
+    for (const bool decides : {true, false}) {
+      for (const ExploreFinding& finding : findings) {
+        const bool needs_more = std::ranges::any_of(findings, [&](const ExploreFinding& other) {
+          return other.invariant == finding.invariant && sim::NeedsLess(other.found, finding.found);
+        });
+        if (finding.decides == decides && !needs_more) minimal.push_back(finding);
+      }
     }
     return minimal;
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/exit_options.h"
 #include "cli/option_values.h"
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
@@ -27,7 +28,7 @@ constexpr uint64_t kMemoryMaxMiB = 1'000'000;
 constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol fenced_lease                    two processes, no fault
   whorl explore --protocol fenced_lease --crashes 1        one may crash and start again
-  whorl explore --protocol spindle_v3 --pauses 1 --timeline
+  whorl explore --protocol spindle_v3 --pauses 1 --timeline --any
   whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
   whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8G
   whorl explore --protocol fenced_lease --deletes 1 --invariant no_wedge --constants grid
@@ -46,8 +47,9 @@ which is run again in exact time. What is not tried: other draws of random numbe
 and whatever lies between two points of the grid. A lock that nobody can ever take again is looked for
 with --invariant no_wedge, by a search of its own. Ctrl-C and --memory end a search early; it then says
 how far it got, and with --checkpoint the same command goes on from there, also on another machine.
-Exit codes: 0 nothing was violated; 1 something was; 2 bad input or usage; 3 the output could not be
-written.)";
+Exit codes: 0 no promise was broken; 1 one was, or something that --expect names, with --any anything; 2 bad
+input or usage; 3 no answer: out of memory or interrupted (--accept-incomplete), or the output could not be
+written. --horizon and --first are bounds that were asked for. docs/EXIT_CODES.md has all of them.)";
 
 void TakeProtocol(const std::string& text, ExploreRequest& request) {
   std::vector<std::string_view> known;
@@ -164,6 +166,8 @@ void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request
       },
       "judge this one alone");
   app.add_flag("--promised", request->promised_only, "judge what the protocol promises alone");
+  AddExpectAndAny(app, request->exits);
+  AddAcceptIncomplete(app, request->exits);
   app.add_flag("--first", request->first_only, "end at the first violation");
   app.add_flag("--all", request->all,
                "find each kind of violation: by what shows it, and by the kinds of its faults");

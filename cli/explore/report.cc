@@ -4,8 +4,10 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/exit_options.h"
 #include "cli/output.h"
 #include "cli/shell_text.h"
+#include "sim/judge/known.h"
 #include "sim/report/timeline.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -123,9 +125,10 @@ std::string ExactText(const ExploreFinding& finding) {
 }
 
 void PrintFinding(const ExploreReport& report, const ExploreFinding& finding) {
-  std::cout << "violated: " << WordOf(finding.invariant)
-            << (finding.promised ? " (promised)" : " (not promised)") << ", "
-            << CountText(finding.violation->faults, "fault", "faults") << " and "
+  std::cout << "violated: " << WordOf(finding.invariant) << " ("
+            << sim::PromiseWords(finding.invariant,
+                                 finding.promised ? Promise::kPromised : Promise::kNotPromised)
+            << "), " << CountText(finding.violation->faults, "fault", "faults") << " and "
             << CountText(static_cast<int64_t>(finding.violation->path.choices.size()), "step",
                          "steps")
             << '\n';
@@ -167,8 +170,10 @@ std::string CountsText(const Result& result) {
 void PrintExplored(const ExploreReport& report) {
   std::cout << EndingText(report) << '\n';
   uint32_t holding = report.watched;
+  bool has_head = false;
   for (const ExploreFinding& finding : report.findings) {
     holding &= ~BitOf(finding.invariant);
+    if (!finding.decides && !std::exchange(has_head, true)) std::cout << kUndecidingHead << '\n';
     PrintFinding(report, finding);
   }
   const std::string names = NamesOf(holding);
@@ -203,6 +208,7 @@ Json ExploredDocument(const ExploreReport& report) {
     Json& verdict = verdicts[std::string(WordOf(finding.invariant))];
     verdict["verdict"] = "violated";
     verdict["promised"] = finding.promised;
+    verdict["decides"] = finding.decides;
     verdict["states"] = finding.states;
     Json counterexample = {{"faults", finding.violation->faults},
                            {"steps", finding.violation->path.choices.size()},

@@ -19,6 +19,7 @@ struct ExploreFinding {
   const explore::Violation<sim::Move>* violation = nullptr;
   uint64_t states = 0;  // that violate it
   bool promised = false;
+  bool decides = false;  // that the command ends with 1
   sim::Counterexample found;
   std::string saved;  // the path of its scenario; empty: none
 };
@@ -28,8 +29,9 @@ struct ExploreReport {
   const sim::LockModel& model;
   uint32_t watched = 0;  // invariants, as bits
   explore::SearchResult<sim::Move> result;
-  std::vector<ExploreFinding> findings;  // their violations are those of `result`
-  size_t loop_steps = 0;                 // of the loop in which nobody holds the lock
+  std::vector<ExploreFinding>
+      findings;           // those that decide first; their violations are those of `result`
+  size_t loop_steps = 0;  // of the loop in which nobody holds the lock
 };
 
 constexpr uint32_t BitOf(Invariant invariant) { return 1U << static_cast<uint32_t>(invariant); }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/exit_options.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "sim/scenario/assumptions.h"
@@ -160,6 +161,13 @@ std::vector<std::string> Complete(ExploreRequest& request) {
   }
   if (request.world.locks > 1 && protocol.takes_one_lock) {
     errors.push_back(Cat("--locks: a table of ", protocol.name, " has room for one lock"));
+  }
+  const std::vector<std::string> unlooked =
+      ContradictionsOfExpect(*request.exits, request.promised_only, request.invariant);
+  errors.insert(errors.end(), unlooked.begin(), unlooked.end());
+  const auto& expected = request.exits->expected;
+  if (std::ranges::find(expected, Invariant::kNoWedge) != expected.end() && !request.invariant) {
+    errors.emplace_back("--expect no_wedge: it is looked for with --invariant no_wedge alone");
   }
   if (!request.checkpoint.empty() && request.checkpoint == request.out) {
     errors.emplace_back("--out would write over the file of --checkpoint; name another file");

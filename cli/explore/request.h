@@ -3,9 +3,11 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "cli/exit_rules.h"
 #include "sim/explore/bounds.h"
 #include "sim/explore/menu.h"
 #include "sim/explore/scenario_space.h"
@@ -15,6 +17,8 @@ namespace whorl::cli {
 constexpr uint64_t kExploreMemoryByDefaultMiB = 4'096;
 
 struct ExploreRequest {
+  std::shared_ptr<ExitRules> exits =
+      std::make_shared<ExitRules>(ExitRules{.measure = Measure::kPromises});
   std::string scenario_path;
   std::optional<sim::ScenarioSpace> space;  // of that scenario
   bool after_schedule = false;              // the search begins where its schedule ends

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/exit_code.h"
+#include "cli/exit_options.h"
 #include "cli/grpc/replay_on_report.h"
 #include "cli/inputs.h"
 #include "cli/option_values.h"
@@ -291,7 +291,7 @@ class ReplayOn {
       if (absl::Status written = WriteDocument(); !written.ok()) return End(written);
     }
     if (!request_.json) report_.PrintSummary(compared_, skipped_);
-    return End(FlushStdout(), good == compared_.size() ? kAsExpected : kExpectationFailed);
+    return EndJudged(FlushStdout(), *request_.exits, {.has_found = good != compared_.size()});
   }
 
   absl::Status WriteDocument() {

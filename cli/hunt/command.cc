@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/exit_code.h"
+#include "cli/exit_options.h"
 #include "cli/hunt/checkpoint.h"
 #include "cli/hunt/compare.h"
 #include "cli/hunt/corpus.h"
@@ -72,7 +73,7 @@ class Reporter {
   }
 
   // How the command ends. If one output cannot be written, the others get the report all the same.
-  int Tell(const HuntReport& report) {
+  int Tell(const HuntReport& report, bool is_incomplete) {
     const std::string& folder = request_.save_folder;
     absl::Status done = SaveFindings(request_, report);
     if (request_.json || !request_.out.empty()) {
@@ -88,10 +89,12 @@ class Reporter {
     } else if (!request_.table_folder.empty()) {
       PrintHuntTable(report, scenarios_, request_.table_folder, std::cout);
     } else if (!request_.json) {
-      PrintHunt(report, request_.command, folder, std::cout);
+      PrintHunt(report, *request_.exits, request_.command, folder, std::cout);
     }
     done.Update(FlushStdout());
-    return End(done, sim::FoundAnything(report.tallies) ? request_.found_code : kAsExpected);
+    return EndJudged(
+        done, *request_.exits,
+        {.has_found = HasDecided(report, *request_.exits), .is_incomplete = is_incomplete});
   }
 
  private:
@@ -120,7 +123,10 @@ class Hunter {
     if (goes_on && SignalNotice::HasCome()) return EndSaved();
     if (const absl::Status shrunk = Shrink(); !shrunk.ok()) return End(shrunk);
     if (goes_on && SignalNotice::HasCome()) return EndSaved();
-    const int code = reporter_.Tell(ReportOf(std::move(tallies_)));
+    const bool is_incomplete =
+        SignalNotice::HasCome() && !is_time_over_ &&
+        static_cast<uint64_t>(sim::RunCount(tallies_)) < RunsOfShard(request_);
+    const int code = reporter_.Tell(ReportOf(std::move(tallies_)), is_incomplete);
     return is_kept_ ? code : static_cast<int>(kCannotRun);
   }
 
@@ -259,9 +265,10 @@ class Hunter {
     return status;
   }
 
-  bool IsOver(Clock::time_point started) const {
-    if (SignalNotice::HasCome()) return true;
-    return request_.time && Clock::now() - started >= std::chrono::nanoseconds(request_.time->ns);
+  bool IsOver(Clock::time_point started) {
+    is_time_over_ =
+        request_.time && Clock::now() - started >= std::chrono::nanoseconds(request_.time->ns);
+    return is_time_over_ || SignalNotice::HasCome();
   }
 
   absl::Status Shrink() {
@@ -294,6 +301,7 @@ class Hunter {
   CorpusFolder corpus_;
   std::string began_with_;  // which entries, as a hash
   bool is_kept_ = true;     // the corpus has all that is worth it
+  bool is_time_over_ = false;
   HuntCheckpoint checkpoint_;
   SaveTimes saves_;  // of corpus and checkpoint
   sim::HuntTallies tallies_;
@@ -337,7 +345,7 @@ int Merge(const HuntRequest& request) {
   }
   Reporter reporter(request);
   if (const absl::Status ready = reporter.Prepare(); !ready.ok()) return End(ready);
-  return reporter.Tell(*sum);
+  return reporter.Tell(*sum, IsIncomplete(*sum));
 }
 
 // Takes in the corpus whose entry is to be shown.

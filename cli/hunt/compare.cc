@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "cli/exit_code.h"
+#include "cli/exit_options.h"
 #include "cli/hunt/compare_report.h"
 #include "cli/hunt/save.h"
 #include "cli/hunt/speed.h"
@@ -59,12 +59,12 @@ class Comparer {
           done = worlds;
           const double seconds = SecondsSince(started);
           if (progress.IsDue()) progress.Show(SpeedText(worlds * sim::kSides, seconds));
-          const bool is_over =
-              request_.time && seconds * 1e9 >= static_cast<double>(request_.time->ns);
-          return is_over || SignalNotice::HasCome() ? BatchStep::kStop : BatchStep::kGoOn;
+          is_over_ = request_.time && seconds * 1e9 >= static_cast<double>(request_.time->ns);
+          return is_over_ || SignalNotice::HasCome() ? BatchStep::kStop : BatchStep::kGoOn;
         },
         comparison_);
     Progress::Clear();
+    is_over_ |= done >= RunsOfComparison(request_) || !SignalNotice::HasCome();
     std::cerr << SpeedText(done * sim::kSides, SecondsSince(started)) << '\n';
     return status;
   }
@@ -100,11 +100,13 @@ class Comparer {
     }
     if (!request_.json) PrintComparison(report, request_.command, folder, std::cout);
     done.Update(FlushStdout());
-    return End(done, SecondIsWorse(report) ? request_.found_code : kAsExpected);
+    return EndJudged(done, *request_.exits,
+                     {.has_found = SecondIsWorse(report), .is_incomplete = !is_over_});
   }
 
   const HuntRequest& request_;
   sim::ProtocolComparison comparison_;
+  bool is_over_ = false;  // all worlds were run, or the time that was given is over
   OutputFile file_;
 };
 

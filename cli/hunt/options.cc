@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/exit_options.h"
 #include "cli/option_values.h"
 #include "cli/shards/coverage.h"
 #include "cli/shards/option.h"
@@ -28,6 +29,7 @@ constexpr std::string_view kHuntFooter = R"(Examples:
   whorl hunt                                      10,000 runs of every protocol
   whorl hunt --protocol spindle_v2 --for 60s      for a minute, on all cores
   whorl hunt --promised                           only what a protocol promises to hold
+  whorl hunt --runs 500 --expect single_worker    ends with 1 for this one, too, promised or not
   whorl hunt --invariant no_wedge --save found    found/*.json, ready for whorl replay, and *.html
   whorl hunt --faults pause,partition --runs 500  no other kinds of faults
   whorl hunt --show 17 | whorl replay -           the world of run 17, as it was drawn
@@ -47,9 +49,11 @@ each world is run by A and by B. Output depends on
 the options alone, neither on --jobs nor (but for how many runs there were) on --for. Ctrl-C ends a hunt
 early, which then reports what it has; a second one ends the command. docs/HUNTING.md tells how engines
 run shards.
-Exit codes: 0 nothing was found; 1 something was (--exit-code-found names another code), or a run could
-not be repeated; 2 bad input or usage; 3 the output could not be written. With --compare, 1 means that B
-breaks an invariant that A keeps, or a promise of its own.)";
+Exit codes: 0 no promise was broken; 1 one was, or something that --expect names, with --any anything
+(--exit-code-found names another code), or a run could not be repeated; 2 bad input or usage; 3 no answer: the
+hunt was interrupted, or shards are missing (--accept-incomplete), the canary was not caught, or the output
+could not be written; 130 interrupted with --checkpoint. With --compare, 1 means that B breaks an invariant that A
+keeps, or a promise of its own. docs/EXIT_CODES.md has all of them.)";
 
 void TakeProtocols(const std::string& text, HuntRequest& request) {
   Words known;
@@ -101,7 +105,7 @@ void TakeShard(const std::string& text, HuntRequest& request) {
 }
 
 void TakeFoundCode(const std::string& text, HuntRequest& request) {
-  request.found_code = FoundCodeOf(text);
+  request.exits->found_code = FoundCodeOf(text);
 }
 
 void TakeShown(const std::string& text, HuntRequest& request) {
@@ -183,7 +187,7 @@ void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
 
 void AddContradictionsOfComparison(const CLI::App& app, const HuntRequest& request,
                                    std::vector<std::string>& errors) {
-  constexpr std::array<std::pair<const char*, std::string_view>, 11> kOthers = {{
+  constexpr std::array<std::pair<const char*, std::string_view>, 13> kOthers = {{
       {"--guide", "what is new to one of them is not to the other; hunt each by itself"},
       {"--protocol", "it names the protocols itself; leave --protocol out"},
       {"--from", "a scenario is of one protocol; replay it with either name in it"},
@@ -195,6 +199,8 @@ void AddContradictionsOfComparison(const CLI::App& app, const HuntRequest& reque
       {"--canary", "compare with spindle_v2 to see that violations are found"},
       {"--table", "it prints a table of its own"},
       {"--digests", "they are of one protocol; hunt each by itself"},
+      {"--expect", "what decides is what only the second one breaks, and its promises"},
+      {"--any", "what decides is what only the second one breaks, and its promises"},
   }};
   for (const auto& [option, remedy] : kOthers) {
     if (app.get_option(option)->count() == 0) continue;
@@ -255,7 +261,10 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
       app, "--canary", "P", request, TakeCanary,
       "first catch P, which breaks lease_respected (spindle_v2 does): a hunt that cannot is void");
   AddText(app, "--exit-code-found", "N", request, TakeFoundCode,
-          "exit code where something was found, for engines that retry what fails (default: 1)");
+          "exit code where something was found that decides, for engines that retry what fails "
+          "(default: 1)");
+  AddExpectAndAny(app, request->exits);
+  AddAcceptIncomplete(app, request->exits);
   app.add_option("--digests", request->digests,
                  "write hash and verdicts of every run into FILE, to compare two builds run by run")
       ->type_name("FILE");
@@ -267,7 +276,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
       {.name = "--merge",
        .is_chosen = !request.merged.empty(),
        .others = {"--partial", "--save", "--no-pages", "--table", "--goals", "--json", "--out",
-                  "--exit-code-found"}},
+                  "--exit-code-found", "--expect", "--any", "--accept-incomplete"}},
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
        .others = {"--protocol", "--compare", "--from", "--faults", "--beyond-assumptions",
@@ -302,6 +311,9 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
       errors.push_back(Cat("--checkpoint does not go with ", option, ": ", reason));
     }
   }
+  const std::vector<std::string> unlooked =
+      ContradictionsOfExpect(*request.exits, request.hunt.promised_only, request.hunt.invariant);
+  errors.insert(errors.end(), unlooked.begin(), unlooked.end());
   if (!request.compared.empty()) AddContradictionsOfComparison(app, request, errors);
   const bool prints = request.json || !request.save_folder.empty();
   if (!request.table_folder.empty() && prints) {

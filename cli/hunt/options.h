@@ -8,13 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.h"
+#include "cli/exit_rules.h"
 #include "cli/shards/option.h"
 #include "sim/hunt/hunt.h"
 
 namespace whorl::cli {
 
 struct HuntRequest {
+  std::shared_ptr<ExitRules> exits =
+      std::make_shared<ExitRules>(ExitRules{.measure = Measure::kPromises});
   sim::HuntOptions hunt;
   std::optional<uint64_t> runs;           // in the whole hunt; a shard does its share of them
   std::optional<Duration> time;           // real time
@@ -22,7 +24,6 @@ struct HuntRequest {
   std::vector<std::string> merged;        // reports to add up
   bool partial = false;                   // even those that are cut off
   Shard shard;                            // as in `hunt`
-  int found_code = kExpectationFailed;    // the exit code where something was found
   uint64_t jobs = 1;
   std::string from;                   // the scenario to start from; empty: none
   std::vector<std::string> compared;  // two protocols to compare; empty: none

@@ -1,5 +1,6 @@
 #include "cli/hunt/report.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -40,6 +41,22 @@ std::vector<NamedFinding> FindingsOf(const sim::HuntTallies& tallies) {
     }
   }
   return findings;
+}
+
+bool Decides(const NamedFinding& finding, const ExitRules& rules) {
+  return rules.Decides({.invariant = finding.kind->invariant, .is_promised = finding.IsPromised()});
+}
+
+bool HasDecided(const HuntReport& report, const ExitRules& rules) {
+  const bool differs = std::ranges::any_of(
+      report.tallies, [](const auto& entry) { return !entry.second.differing.empty(); });
+  return differs || std::ranges::any_of(FindingsOf(report.tallies), [&](const NamedFinding& found) {
+           return Decides(found, rules);
+         });
+}
+
+bool IsIncomplete(const HuntReport& report) {
+  return report.is_partial || !MissingText(report.coverage, report.asked).empty();
 }
 
 std::string NameOfFinding(const ProtocolInfo& protocol, const sim::ViolationKind& kind) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/exit_rules.h"
 #include "cli/shards/coverage.h"
 #include "sim/hunt/hunt.h"
 
@@ -58,6 +59,12 @@ struct NamedFinding {
   bool IsPromised() const { return finding->promised; }
 };
 std::vector<NamedFinding> FindingsOf(const sim::HuntTallies& tallies);
+
+// Whether something decides the exit code: a finding, or a run that could not be repeated.
+bool HasDecided(const HuntReport& report, const ExitRules& rules);
+bool Decides(const NamedFinding& finding, const ExitRules& rules);
+// Whether runs are missing that were asked for: of a shard, or a whole shard. `MissingText` has them in words.
+bool IsIncomplete(const HuntReport& report);
 
 // `save_folder`: where the scenarios lie, or empty.
 std::string ReportLines(const HuntReport& report, const std::string& command,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/scenario/assumptions.h"
+#include "sim/judge/known.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/goals.h"
 #include "sim/scenario/number_text.h"
@@ -48,7 +49,9 @@ std::string Cell(const ProtocolInfo& protocol, const sim::HuntTally& tally, Inva
       return found.first.invariant == invariant && found.second.promised;
     });
     if (is_broken) return "**promised, and broken**";
-    if (invariant == Invariant::kFencedWritesOrdered) return "checks the resource";
+    if (invariant == Invariant::kFencedWritesOrdered) {
+      return std::string(sim::PromiseWords(invariant, promise));
+    }
     const std::string unknown = tally.unknown[place] == 0
                                     ? ""
                                     : Cat(", ", sim::GroupedText(tally.unknown[place]), " unknown");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/exit_options.h"
 #include "sim/judge/known.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
@@ -104,11 +105,17 @@ std::string SizeText(const sim::Size& size) {
              sim::CountText(size.locks, "lock", "locks"), ", ", FormatDuration(size.duration));
 }
 
-void PrintSummary(const HuntReport& report, size_t findings, std::ostream& out) {
+void PrintSummary(const HuntReport& report, size_t findings, size_t deciding, std::ostream& out) {
   out << '\n'
       << sim::CountText(sim::RunCount(report.tallies), "run", "runs") << ": "
-      << sim::CountText(static_cast<int64_t>(findings), "kind of violation", "kinds of violations")
-      << MissingText(report.coverage, report.asked);
+      << sim::CountText(static_cast<int64_t>(findings), "kind of violation", "kinds of violations");
+  if (deciding == 0 && findings > 0) {
+    out << (findings == 1 ? ", which does not decide" : ", none of which decides");
+  }
+  if (deciding > 0 && deciding < findings) {
+    out << ", " << deciding << (deciding == 1 ? " of which decides" : " of which decide");
+  }
+  out << MissingText(report.coverage, report.asked);
   if (report.is_partial) out << "; partial: lines of a report are missing";
   out << '\n';
 }
@@ -141,18 +148,24 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
   out << "\n  " << ReplayLine(report, named, command, save_folder) << '\n';
 }
 
-void PrintHunt(const HuntReport& report, const std::string& command, const std::string& save_folder,
-               std::ostream& out) {
+void PrintHunt(const HuntReport& report, const ExitRules& rules, const std::string& command,
+               const std::string& save_folder, std::ostream& out) {
   PrintTable(report, out);
   PrintKinds(report, out);
   PrintReached(report, out);
   PrintNever(report, out);
   for (const auto& [protocol, tally] : report.tallies) PrintDiffering(protocol, tally, out);
   const std::vector<NamedFinding> findings = FindingsOf(report.tallies);
-  for (const NamedFinding& finding : findings) {
-    PrintFinding(report, finding, command, save_folder, out);
+  const auto decides = [&](const NamedFinding& finding) { return Decides(finding, rules); };
+  const auto deciding = static_cast<size_t>(std::ranges::count_if(findings, decides));
+  for (const bool told_now : {true, false}) {
+    if (!told_now && deciding < findings.size()) out << '\n' << kUndecidingHead << '\n';
+    for (const NamedFinding& finding : findings) {
+      if (decides(finding) != told_now) continue;
+      PrintFinding(report, finding, command, save_folder, out);
+    }
   }
-  PrintSummary(report, findings.size(), out);
+  PrintSummary(report, findings.size(), deciding, out);
 }
 
 }  // namespace whorl::cli

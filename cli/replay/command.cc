@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/exit_code.h"
+#include "cli/exit_options.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/page.h"
@@ -87,7 +87,9 @@ class ReplayOutput {
   }
 
   // `part`: the document of a shard; empty: that of the whole is made of what was told.
-  int End(const std::vector<BadInput>& bad, const std::string& part, std::string_view missing) {
+  // `missing`: which runs of shards are; `is_incomplete`: and they should not be.
+  int End(const std::vector<BadInput>& bad, const std::string& part, std::string_view missing,
+          bool is_incomplete) {
     Progress::Clear();
     absl::Status done;
     summary_.bad_inputs = bad.size();
@@ -102,10 +104,11 @@ class ReplayOutput {
       }
     }
     if (PrintsTable() && summary_.scenarios() > 0) table_.PrintSummary(summary_, missing);
-    int code = summary_.failed > 0 ? request_.found_code : kAsExpected;
-    if (summary_.bad_inputs > 0) code = kBadInput;
     done.Update(FlushStdout());
-    return cli::End(done, code);
+    return EndJudged(done, *request_.exits,
+                     {.has_found = summary_.failed > 0,
+                      .has_bad_input = summary_.bad_inputs > 0,
+                      .is_incomplete = is_incomplete});
   }
 
  private:
@@ -165,10 +168,10 @@ class Replay {
     }
     Progress::Clear();
     if (!stopped_.ok()) return End(stopped_);
-    if (!request_.shard.is_given) return output_.End(inputs_.bad, "", "");
+    if (!request_.shard.is_given) return output_.End(inputs_.bad, "", "", false);
     const ReplayShard part = PartDone();
     return output_.End(inputs_.bad, request_.WantsJson() ? ReplayShardText(part) : "",
-                       MissingText(part.coverage, part.JobCount()));
+                       MissingText(part.coverage, part.JobCount()), false);
   }
 
  private:
@@ -284,7 +287,7 @@ class ReplaySum {
     for (size_t s = 0; s < scenarios_.size(); ++s) {
       if (const absl::Status told = Tell(s, output); !told.ok()) return Fail(told);
     }
-    return output.End({}, part, missing);
+    return output.End({}, part, missing, !missing.empty());
   }
 
  private:
@@ -346,7 +349,8 @@ int RunReplay(const CLI::App& app, const ReplayRequest& request) {
     return !contradictions.empty();
   };
   if (!request.merged.empty()) {
-    if (refuse(NotBeside(app, "--merge", {"--json", "--out", "--exit-code-found"}))) {
+    if (refuse(NotBeside(app, "--merge",
+                         {"--json", "--out", "--exit-code-found", "--accept-incomplete"}))) {
       return kBadInput;
     }
     return MergeReplays(request);

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/exit_options.h"
 #include "cli/option_values.h"
 #include "sim/scenario/add_protocol.h"
 #include "sim/scenario/error_text.h"
@@ -53,7 +54,8 @@ $WHORL_SPANNER_ENDPOINT, and makes and drops a database for each run. Examples:
 
 Exit codes: 0 all as expected, with --on also as simulated; 1 an expectation failed, a real run
 differs from the simulation, or a run could not be repeated; 2 bad input or usage, or what cannot be made
-real; 3 the output could not be written, or real processes could not run; 130 interrupted.)";
+real; 3 no answer: shards are missing (--accept-incomplete), the output could not be written, or real processes
+could not run; 130 interrupted. docs/EXIT_CODES.md has all of them.)";
 
 sim::Instant TimeOf(const std::string& text) {
   return sim::Instant{} +
@@ -283,8 +285,9 @@ void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayRequest>& reque
       ->type_name("FILE...");
   AddText(
       app, "--exit-code-found", "N", request,
-      [](const std::string& text, ReplayRequest& r) { r.found_code = FoundCodeOf(text); },
+      [](const std::string& text, ReplayRequest& r) { r.exits->found_code = FoundCodeOf(text); },
       "exit code where an expectation failed, for engines that retry what fails (default: 1)");
+  AddAcceptIncomplete(app, request->exits);
   AddWaysToLook(app, request);
   app.add_option("--trace", request->trace_folder,
                  "write each run's trace into DIR, as JSON lines; with --on the simulation's, too")

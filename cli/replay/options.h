@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.h"
+#include "cli/exit_rules.h"
 #include "cli/inputs.h"
 #include "cli/shards/option.h"
 #include "live/backend_kind.h"
@@ -35,8 +35,8 @@ struct ReplayRequest {
   bool json = false;
   std::string out;
   Shard shard;
-  std::vector<std::string> merged;      // reports to add up
-  int found_code = kExpectationFailed;  // the exit code where something was not as expected
+  std::vector<std::string> merged;  // reports to add up
+  std::shared_ptr<ExitRules> exits = std::make_shared<ExitRules>();
   bool check_determinism = false;
   bool unlimited = false;
   std::string command;  // how this command was called

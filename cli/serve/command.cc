@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "cli/ddl_file.h"
-#include "cli/exit_code.h"
+#include "cli/exit_rules.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/serve/control.h"
@@ -64,8 +64,9 @@ SIGTERM. Nothing is kept.
 Faults strike calls by rules, such as {"faults":[{"method":"Commit","do":"drop_reply","count":3}]}:
 live/rules/README.md has their words. At the end it says which rules struck.
 Exit codes: without COMMAND 0 ended by a signal, 2 bad input or usage, 3 it could not serve; with
-COMMAND the command's, 128 plus the signal that ended it, or 125, 126 and 127 as of env. If whorl
-itself dies, it says so, ends COMMAND, and exits with 3.)";
+COMMAND the command's, 128 plus the signal that ended it, or 125, 126 and 127 as of env. With --judge 1 in
+the place of 0 if something was violated, promised or not (--promised: what the protocol promises). If
+whorl itself dies, it says so, ends COMMAND, and exits with 3. docs/EXIT_CODES.md has all of them.)";
 
 constexpr std::string_view kProxyFooter = R"(Examples:
   whorl proxy --to 127.0.0.1:9010 --faults faults.json -- go test ./...
@@ -188,7 +189,7 @@ class Serving {
     if (front->verdict() == nullptr) return code;
     const live::LiveVerdict::Summary summary = front->verdict()->Summarise();
     for (const std::string& line : summary.lines) Complain(line);
-    return code == 0 && summary.violates_a_promise ? kExpectationFailed : code;
+    return code == 0 ? CodeOf({}, {.has_found = summary.has_found}) : code;
   }
 
  private:

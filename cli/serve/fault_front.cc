@@ -154,6 +154,9 @@ void AddJudgeOptions(CLI::App& app, const std::shared_ptr<live::JudgeRequest>& r
          },
          "with --judge: the programs' lease")
       ->type_name("TIME");
+  app.add_flag("--promised", request->promised_only,
+               "with --judge: end with 1 for what the protocol promises alone, not for all that is "
+               "violated");
 }
 
 // How many clients there are, or their names.

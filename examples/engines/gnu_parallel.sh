@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One hunt as eight shards, as many at a time as there are cores, each tried three times. Ends as
-# `whorl hunt --merge` does: 1 if something was found. With --sshlogin, on other machines.
+# `whorl hunt --merge` does: 1 if a promise was broken, 3 if runs are missing. With --sshlogin, on other machines.
 set -euo pipefail
 
 export WHORL="${WHORL:-whorl}" RUNS="${RUNS:-1000000}"

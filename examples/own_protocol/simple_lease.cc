@@ -131,7 +131,8 @@ bool ChangedTheRow(const TransactionResult& result) {
 void OnClaimed(Context& here, const TransactionResult& result) {
   const bool won = ChangedTheRow(result);
   if (here.state.stopping) {
-    if (won) SendRelease(here, result.commit_timestamp);
+    // No work was begun under it, but that of an earlier term may go on: then it runs out.
+    if (won && here.state.work_stopped) SendRelease(here, result.commit_timestamp);
     return;
   }
   // One that was answered too late is nobody's: like one whose outcome is unknown, it runs out.
@@ -192,7 +193,9 @@ void OnStop(Context& here) {
 }
 
 void OnWorkStopped(Context& here) {
-  if (!here.state.stopping || !here.state.term) return;
+  if (!here.state.stopping) return;
+  here.state.work_stopped = true;
+  if (!here.state.term) return;
   SendRelease(here, here.state.term->token);
   EndTerm(here);
 }

@@ -11,6 +11,8 @@
 //      that was acknowledged last. That is looked at before every event.
 //   2. A term that has ended never comes back; the next one has another token.
 //   3. One thing at a time: a read, a claim or a heartbeat is under way, or the process sleeps.
+//   4. A row is given back only after WorkStopped: no work of this process goes on, under this term or an
+//      earlier one.
 // It assumes (simple_lease_info.cc says so to whorl) that all nodes have one lease, that
 // CURRENT_TIMESTAMP is wrong by less than the margin, and that nobody deletes rows.
 #pragma once
@@ -99,8 +101,9 @@ struct State {
   std::string id;
   Doing doing = Doing::kNothing;
   bool stopping = false;
+  bool work_stopped = false;  // after that
   std::optional<Term> term;
-  WHORL_FIELDS(State, id, doing, stopping, term);
+  WHORL_FIELDS(State, id, doing, stopping, work_stopped, term);
 };
 // For reports of a state.
 constexpr auto WordTableOf(State::Doing) {

@@ -87,5 +87,28 @@ TEST_F(SimpleLeaseTest, GivesTheRowBackOnceTheWorkHasStopped) {
   EXPECT_EQ(run.transaction.step, steps::kHandBack);
 }
 
+TEST_F(SimpleLeaseTest, GivesNothingBackWhileWorkOfAnEarlierTermGoesOn) {
+  // Its belief has lapsed and it claims again, but its application needs time to stop.
+  BecomesLeader(Milliseconds(6), Milliseconds(12));
+  Take(Seconds(11), whorl::TimerFired{kDeadline});
+  state_.doing = State::Doing::kClaiming;
+  Take(Seconds(12), whorl::StopRequested{});
+  CommitsAt(Seconds(13), steps::kClaim, Seconds(12));
+  EXPECT_TRUE(effects_.empty());
+  Take(Seconds(14), whorl::WorkStopped{});
+  EXPECT_TRUE(effects_.empty());  // it runs out
+}
+
+TEST_F(SimpleLeaseTest, GivesBackWhatItWinsAfterTheWorkHasStopped) {
+  // Others would wait for a lease that nobody uses.
+  Take({}, whorl::Started{});
+  state_.doing = State::Doing::kClaiming;
+  Take(Seconds(1), whorl::StopRequested{});
+  Take(Seconds(1), whorl::WorkStopped{});
+  CommitsAt(Seconds(2), steps::kClaim, Seconds(1));
+  const auto& run = std::get<whorl::RunTransaction>(effects_.front());
+  EXPECT_EQ(run.transaction.step, steps::kHandBack);
+}
+
 }  // namespace
 }  // namespace simple_lease

@@ -367,6 +367,7 @@ class LiveVerdict::Impl {
     return {};
   }
 
+  bool promised_only() const { return request_.promised_only; }
   Json Judge(std::optional<Timestamp> under_way) {
     const std::lock_guard judging(judging_);
     const LocalInstant until = real_client::MonotonicNow() + kPatience;
@@ -478,6 +479,7 @@ LiveVerdict::Summary LiveVerdict::Summarise() {
   Json report = impl_->Judge(std::nullopt);
   while (report["waiting"] != 0) report = impl_->Judge(std::nullopt);
   Summary summary;
+  std::vector<std::string> undeciding;
   for (const Json& hole : report["holes"]) {
     summary.lines.push_back(Cat("verdict: not all is known: ", hole.get<std::string>()));
   }
@@ -491,11 +493,13 @@ LiveVerdict::Summary LiveVerdict::Summarise() {
       const auto verdict = ParseWord<Verdict>(result["verdict"].get<std::string>());
       const bool is_promised = result["promise"] == WordOf(Promise::kPromised);
       if (verdict == Verdict::kViolated) {
-        summary.violates_a_promise |= is_promised;
-        summary.lines.push_back(Cat(name, invariant, " violated ", result["violations"].dump(),
-                                    " times",
-                                    is_promised ? "" : ", which the protocol does not promise",
-                                    "; first: ", result["first"]["text"].get<std::string>()));
+        const bool decides = is_promised || !impl_->promised_only();
+        summary.has_found |= decides;
+        (decides ? summary.lines : undeciding)
+            .push_back(Cat(name, invariant, " violated ", result["violations"].dump(), " times",
+                           is_promised ? "" : ", which the protocol does not promise",
+                           decides ? "" : " and which does not decide (--promised)",
+                           "; first: ", result["first"]["text"].get<std::string>()));
       }
       if (verdict == Verdict::kHolds) holds += Cat(holds.empty() ? "" : ", ", invariant);
       if (verdict == Verdict::kUnknown) unknown += Cat(unknown.empty() ? "" : ", ", invariant);
@@ -507,12 +511,15 @@ LiveVerdict::Summary LiveVerdict::Summarise() {
     summary.lines.push_back(Cat("verdict: no commit has touched the table ",
                                 sim::Quoted(report["table"].get<std::string>())));
   }
+  summary.lines.insert(summary.lines.end(), undeciding.begin(), undeciding.end());
   return summary;
 }
 
 std::string Check(const JudgeRequest& request) {
   if (!request.IsAsked()) {
-    if (!request.table.empty() || request.lease) return "--table and --lease need --judge";
+    if (!request.table.empty() || request.lease || request.promised_only) {
+      return "--table, --lease and --promised need --judge";
+    }
     return {};
   }
   const ProtocolInfo* info = FindProtocol(request.protocol);

@@ -28,6 +28,7 @@ struct JudgeRequest {
   std::string protocol;  // empty: nothing is judged
   std::string table;     // empty: the protocol's
   std::optional<Duration> lease;
+  bool promised_only = false;  // only what the protocol promises decides
 
   bool IsAsked() const { return !protocol.empty(); }
 };
@@ -51,7 +52,7 @@ class LiveVerdict {
   // The same in lines for people, once all programs have ended.
   struct Summary {
     std::vector<std::string> lines;
-    bool violates_a_promise = false;
+    bool has_found = false;  // a violation that decides
   };
   Summary Summarise();
 

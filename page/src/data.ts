@@ -35,6 +35,7 @@ export interface Head {
   story: { invariant: string; at: number; head: string; lines: StoryLine[]; left_out: number; end: string };
   decision?: Decision;  // if something was violated in a simulated run
   timeline: TimelineLine[]; timeline_left_out: number;
+  events_of?: Record<string, number[]>;  // the events that a metric counts
   kinds: string[];
   data: { dictionaries: DictionaryPlace[]; tables: TablePlace[] };
 }

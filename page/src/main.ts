@@ -141,15 +141,15 @@ class Page {
   private showRefused(head: Head): void {
     const verdict = element('verdict');
     const refused = metric(head, 'stale_write_refused'), accepted = metric(head, 'stale_write_accepted');
-    const event = this.run.firstRefused();
-    if (event > 0 && refused > 0) {
+    const event = this.run.eventsOf('stale_write_refused')[0];
+    if (event !== undefined) {
       const who = this.run.nodeName(this.run.node[event - 1]!);
       verdict.append(make('span', 'saved', '', 'What saved the data: ', link(event,
-        `at ${seconds(this.run.timeOf(event))} s the resource that checks tokens refused a late write of ${who}`),
+        `at ${seconds(this.run.timeOf(event))} s the resource that checks tokens refused a stale write of ${who}`),
       refused > 1 ? ` (${refused} in all).` : '.'));
     }
     if (accepted > 0) {
-      verdict.append(make('span', 'lost', `What nothing saved: the resource that does not check tokens accepted ${count(accepted, 'late write', 'late writes')}.`));
+      verdict.append(make('span', 'lost', `What nothing saved: the resource that does not check tokens accepted ${count(accepted, 'stale write', 'stale writes')}.`));
     }
     verdict.append(make('span', 'also', `${count(metric(head, 'grants'), 'grant', 'grants')}, ` +
       `${count(metric(head, 'takeovers'), 'takeover', 'takeovers')}.` +

@@ -505,13 +505,12 @@ export class Picture {
       free = x + 4;
     });
     name(this.width);
-    // Late writes that were accepted, as the list of changes has them.
-    for (const event of this.run.lateAccepted(lane.index >> 1, (lane.index & 1) === 1)) {
+    for (const event of this.run.staleAccepted(lane.index >> 1, (lane.index & 1) === 1)) {
       const x = this.x(this.run.timeOf(event));
       if (x < this.gutter || x > this.width) continue;
       c.fillStyle = this.colours['warning']!;
       c.fillRect(x - 1.5, middle - 10, 3, 20);
-      this.label('late, accepted', x + 8, middle, 'warning');
+      this.label('stale, accepted', x + 8, middle, 'warning');
     }
   }
 

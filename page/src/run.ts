@@ -235,25 +235,13 @@ export class Run {
     return this.tables[this.kind[event - 1]!]!.column('fenced')?.json(this.row[event - 1]!) === 'true';
   }
 
-  // Late writes that the resource accepted, of those that the list of changes names.
-  lateAccepted(lock: number, fenced: boolean): number[] {
-    return [...this.lines].filter(([event, lines]) => this.kindOf(event) === 'write_arrived' &&
-      this.lock[event - 1] === lock && this.fencedWrite(event) === fenced &&
-      lines.some((line) => line.text.includes('late write accepted'))).map(([event]) => event);
-  }
+  // The events that the metric counts.
+  eventsOf(metric: string): number[] { return this.head.events_of?.[metric] ?? []; }
 
-  // The first write that was refused; 0 if none was.
-  firstRefused(): number {
-    const table = this.data.table('write_arrived'), accepted = table.column('accepted');
-    for (let row = 0; row < table.rows; ++row) {
-      if (accepted?.json(row) === 'false') return this.eventOf('write_arrived', row);
-    }
-    return 0;
-  }
-  private eventOf(kind: string, row: number): number {
-    const number = this.head.kinds.indexOf(kind);
-    for (let i = 0; i < this.count; ++i) if (this.kind[i] === number && this.row[i] === row) return i + 1;
-    return 0;
+  // Stale writes that a resource accepted without looking at their tokens.
+  staleAccepted(lock: number, fenced: boolean): number[] {
+    return this.eventsOf('stale_write_accepted').filter((event) =>
+      this.lock[event - 1] === lock && this.fencedWrite(event) === fenced);
   }
 
   // Times of commits.

@@ -58,8 +58,8 @@ const current = (page) => page.evaluate(() => Number(new URLSearchParams(locatio
 test('the first screen says what was violated, and what saved the data', () => with_(paused, {}, async (page) => {
   const verdict = await page.textContent('#verdict');
   assert.match(verdict, /single_worker violated at 27\.201270 s/);
-  assert.match(verdict, /What saved the data: at 35\.010036 s the resource that checks tokens refused a late write of a/);
-  assert.match(verdict, /the resource that does not check tokens accepted 1 late write/);
+  assert.match(verdict, /What saved the data: at 35\.010036 s the resource that checks tokens refused a stale write of a/);
+  assert.match(verdict, /the resource that does not check tokens accepted 1 stale write/);
   const box = await (await page.$('#picture')).boundingBox();
   assert.ok(box.y + box.height < 900, 'the picture is on the first screen');
 }));

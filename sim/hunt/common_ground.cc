@@ -42,6 +42,7 @@ CommonGround::CommonGround(std::span<const ProtocolInfo* const> named) {
       return std::ranges::find(protocol->steps, step) == protocol->steps.end();
     });
     lease_min = std::max(lease_min, protocol->lease_min);
+    lease_max = std::min(lease_max, protocol->lease_max);
     takes_one_lock |= protocol->takes_one_lock;
     has_blocking_wrapper &= protocol->has_blocking_wrapper;
     has_one_table &= HaveOneTable(*protocol, first);

@@ -24,6 +24,7 @@ struct CommonGround {
   Assumptions may;                             // what the strictest of them allows
   std::vector<StepName> steps;                 // that all have, without has_lock and write
   Duration lease_min;
+  Duration lease_max = Duration::Max();
   bool takes_one_lock = false;
   bool has_blocking_wrapper = true;
   bool has_one_table = true;  // a row of one is a row of all

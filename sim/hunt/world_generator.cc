@@ -60,7 +60,9 @@ class WorldGenerator {
   // A longer run has room for longer leases.
   Duration DrawLease() {
     const Duration least = std::max({Seconds(1), ground_.lease_min, options_.lease_min});
-    const Duration drawn = draws_.Log(least, std::max({Seconds(30), options_.duration / 5, least}));
+    const Duration most =
+        std::min(std::max({Seconds(30), options_.duration / 5, least}), ground_.lease_max);
+    const Duration drawn = draws_.Log(least, most);
     return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
   }
 
@@ -227,7 +229,9 @@ class WorldGenerator {
     const bool at_once = draws_.Percent(15);
     const int64_t with_deadline = draws_.Percent(15) ? 50 : 1;  // percent of the nodes
     for (NodeSpec& node : world_.nodes) {
-      const Duration most = draws_.Percent(85) ? node.lease : safety;
+      // A short run may be over within a lease, and no node can start after it.
+      const Duration most =
+          draws_.Percent(85) ? std::min(node.lease, options_.duration - Milliseconds(1)) : safety;
       if (!at_once) node.start_at = Instant{Rounded(draws_.Between(Duration{}, most)).ns};
       if (draws_.Percent(with_deadline))
         node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));

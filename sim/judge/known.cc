@@ -8,9 +8,21 @@
 
 namespace whorl::sim {
 
+std::string_view PromiseWords(Invariant invariant, Promise promise) {
+  switch (promise) {
+    case Promise::kPromised:
+      return invariant == Invariant::kFencedWritesOrdered ? "checks the resource" : "promised";
+    case Promise::kNotPromised:
+      return "not promised";
+    case Promise::kNotApplicable:
+      break;
+  }
+  return "n/a";
+}
+
 KnownOfViolation KnownOf(const Scenario& scenario, Invariant invariant) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
-  KnownOfViolation known;
+  KnownOfViolation known{.invariant = invariant};
   known.promise = protocol.promises[static_cast<size_t>(invariant)];
   for (const PromiseLimit& limit : protocol.promise_limits) {
     if (limit.invariant != invariant || !Has(scenario, limit.circumstance)) continue;
@@ -29,14 +41,14 @@ KnownOfViolation KnownOf(const Scenario& scenario, Invariant invariant) {
 }
 
 std::string PromiseText(const KnownOfViolation& known) {
-  std::string text = known.promise == Promise::kPromised ? "promised" : "not promised";
+  const bool is_promised = known.promise == Promise::kPromised && known.limits.empty();
+  std::string text(is_promised ? PromiseWords(known.invariant, known.promise) : "not promised");
   std::string_view separator = " where ";
-  if (!known.limits.empty()) text = "not promised";
   for (const std::string_view limit : known.limits) {
     text += Cat(separator, limit);
     separator = ", ";
   }
-  if (known.promise != Promise::kPromised || !known.limits.empty()) return text;
+  if (!is_promised) return text;
   separator = ", but beyond its assumptions: ";
   for (const std::string& broken : known.beyond) {
     text += Cat(separator, broken);

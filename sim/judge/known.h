@@ -11,7 +11,12 @@
 
 namespace whorl::sim {
 
+// "promised", "not promised", "n/a"; "checks the resource" of fenced_writes_ordered, which no protocol can
+// keep: it is the resource that fences. Where a promise counts, it counts as one.
+std::string_view PromiseWords(Invariant invariant, Promise promise);
+
 struct KnownOfViolation {
+  Invariant invariant = Invariant::kOneLiveToken;
   Promise promise = Promise::kPromised;  // anywhere
   // The circumstances of the scenario in which the protocol does not promise it, in words.
   std::vector<std::string_view> limits;

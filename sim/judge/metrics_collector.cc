@@ -29,19 +29,6 @@ bool IsNeedless(const VersionChanged& x, const Now& now) {
          x.commit < *x.last_lease_until;
 }
 
-// Removes a write from those under way. Returns when it was sent; nothing if that was not observed.
-std::optional<Instant> TakeSent(std::vector<MetricsCollector::WriteUnderWay>& writes,
-                                const WriteArrived& arrived) {
-  const auto write = std::ranges::find_if(writes, [&](const auto& sent) {
-    return sent.process == arrived.process && sent.fenced == arrived.fenced &&
-           sent.token == arrived.token;
-  });
-  if (write == writes.end()) return std::nullopt;
-  const Instant sent = write->sent_at;
-  writes.erase(write);
-  return sent;
-}
-
 }  // namespace
 
 void MetricsCollector::On(const VersionChanged& x, const Now& now) {
@@ -50,7 +37,7 @@ void MetricsCollector::On(const VersionChanged& x, const Now& now) {
     ++metrics[Sometimes::kRelease];
   }
   if (x.kind != TokenChange::kGranted || x.writer == ProcessId{}) return;
-  locks[x.lock].granted_at = now.at;
+  locks[x.lock].writes.granted_at = now.at;
   ++metrics[Metric::kGrants];
   if (!IsTakeover(x)) return;
   Count(Metric::kTakeovers, Sometimes::kTakeover);
@@ -58,9 +45,7 @@ void MetricsCollector::On(const VersionChanged& x, const Now& now) {
 }
 
 void MetricsCollector::On(const WriteArrived& x, const Now& now) {
-  OfLock& lock = locks[x.lock];
-  const Instant sent = TakeSent(lock.writes, x).value_or(now.at);
-  const bool legitimate = now.ledger.OwnerOf(x.lock) == x.process && sent >= lock.granted_at;
+  const bool legitimate = locks[x.lock].writes.Arrive(x, now.ledger.OwnerOf(x.lock), now.at);
   if (!x.accepted) {
     legitimate ? Count(Metric::kLegitimateWriteRefused, Sometimes::kLegitimateWriteRefused)
                : Count(Metric::kStaleWriteRefused, Sometimes::kStaleWriteRefused);

@@ -4,8 +4,7 @@
 //   1. The last owner of an initial row is nobody, so the first grant over it is no takeover. The
 //      last owner of a deleted row is remembered.
 //   2. Another incarnation is another process, so its grant is a takeover.
-//   3. A write is legitimate if its process owned the lock's newest version both when it was sent
-//      and when it arrived: a late write of an earlier term of the same process is stale.
+//   3. Which writes are legitimate, and which stale, lock_writes.h says.
 //   4. Transactions are counted when they start, calls when they are sent, and aborted attempts
 //      when Spanner aborts them.
 //   5. An owner's heartbeat that replaces the token (spindle v3) is no grant. If the same process
@@ -20,26 +19,18 @@
 #include "protocol/spanner/fields.h"
 #include "sim/judge/checkers/tally.h"
 #include "sim/judge/disturbances.h"
+#include "sim/judge/lock_writes.h"
 #include "sim/scenario/metrics.h"
 
 namespace whorl::sim {
 
 struct MetricsCollector {
-  struct WriteUnderWay {
-    ProcessId process;
-    bool fenced = false;
-    std::optional<uint64_t> token;
-    Instant sent_at;
-    WHORL_FIELDS(WriteUnderWay, process, fenced, token, sent_at);
-  };
   struct OfLock {
     std::optional<Instant> without_holder_since = Instant{};  // a run begins without one
     std::optional<Instant> overlap_since;
     std::optional<Instant> work_overlap_since;
-    Instant granted_at;                 // when the newest version's grant was seen
-    std::vector<WriteUnderWay> writes;  // in the order in which they were sent
-    WHORL_FIELDS(OfLock, without_holder_since, overlap_since, work_overlap_since, granted_at,
-                 writes);
+    LockWrites writes;
+    WHORL_FIELDS(OfLock, without_holder_since, overlap_since, work_overlap_since, writes);
   };
 
   Metrics metrics;  // times include only the intervals that have ended
@@ -51,10 +42,7 @@ struct MetricsCollector {
   }
 
   void On(const VersionChanged& x, const Now& now);
-  void On(const WriteSent& x, const Now& now) {
-    locks[x.lock].writes.push_back(
-        {.process = x.process, .fenced = x.fenced, .token = x.token, .sent_at = now.at});
-  }
+  void On(const WriteSent& x, const Now& now) { locks[x.lock].writes.Send(x, now.at); }
   void On(const WriteArrived& x, const Now& now);
   void On(const TransactionLeft& x, const Now& now);
   void On(const TransactionCommitted& x, const Now&) {

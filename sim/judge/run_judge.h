@@ -34,6 +34,8 @@ class RunJudge {
   // Violations so far. To see whether an observation showed one, compare before and after.
   int64_t violations(Invariant invariant) const { return tallies_[invariant].violations; }
   int64_t violations() const;
+  // Of a metric that counts: how many so far.
+  int64_t Counted(Metric metric) const { return metrics_.metrics[metric]; }
 
   // The report of a run that ends at `end`, whether RunEnded has been observed or not.
   // REQUIRES: `end` is not before the last observation.

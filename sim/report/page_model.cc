@@ -41,7 +41,11 @@ void PageModel::Hear(const Observation& observation, uint64_t ordinal, uint64_t 
   spans_.Observing(ordinal);
   timeline_.Hear(observation, ordinal, hash);
   const int64_t before = judge_.violations();
+  const int64_t refused = judge_.Counted(Metric::kStaleWriteRefused);
+  const int64_t accepted = judge_.Counted(Metric::kStaleWriteAccepted);
   judge_.Observe(observation);
+  if (judge_.Counted(Metric::kStaleWriteRefused) != refused) stale_refused_.push_back(ordinal);
+  if (judge_.Counted(Metric::kStaleWriteAccepted) != accepted) stale_accepted_.push_back(ordinal);
   AddEvent(observation);
   if (judge_.violations() != before) AddViolations();
   std::visit([this](const auto& what) { On(what); }, observation.what);
@@ -203,6 +207,8 @@ PageModel::Data PageModel::Finish(const RunResult& result, const Story& story, c
   head["story"] = StoryJson(story);
   head["timeline"] = TimelineJson(result);
   head["timeline_left_out"] = timeline_.left_out();
+  head["events_of"] = {{WordOf(Metric::kStaleWriteRefused), stale_refused_},
+                       {WordOf(Metric::kStaleWriteAccepted), stale_accepted_}};
   head["kinds"] = kinds_;
   PageTables::Packed packed = tables_.Pack();
   head["data"] = std::move(packed.manifest);

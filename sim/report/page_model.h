@@ -87,6 +87,9 @@ class PageModel : public ObservationSink {
   uint64_t ordinal_ = 0;
   std::vector<std::string_view> kinds_;
   std::array<int64_t, kCountOf<Invariant>> violations_{};
+  // The events that the metrics stale_write_refused and stale_write_accepted count.
+  std::vector<uint64_t> stale_refused_;
+  std::vector<uint64_t> stale_accepted_;
   PageSpans<CallName> spans_;
 };
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/judge/ledger.h"
 #include "sim/report/row_text.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
+#include "sim/world/latency.h"
 
 namespace whorl::sim {
 namespace {
@@ -56,8 +56,9 @@ Timeline::Timeline(const Scenario& scenario)
     : scenario_(scenario),
       names_(NamesOf(scenario)),
       rules_(RulesOf(scenario.protocol)),
-      keys_(KeysOfLocks(rules_, scenario)),
-      owners_(scenario.locks.size()),
+      setup_(MakeCheckerSetup(scenario, RoundTripP999(scenario.spanner.preset))),
+      ledger_(setup_),
+      writes_(scenario.locks.size()),
       activities_(scenario.nodes.size()),
       last_shown_(scenario.nodes.size() * scenario.locks.size()),
       fault_began_(scenario.faults.size()) {}
@@ -129,7 +130,10 @@ void Timeline::On(const SpannerAvailability& x) {
   Add(TimelineLine::kSpanner, ToneOf(x.available), x.available ? "available" : "unavailable");
 }
 void Timeline::On(const ClockChanged& x) {
-  if (x.stands) return Add(x.node, Tone::kWarning, "clocks stand still");
+  if (x.stands) {
+    Add(x.node, Tone::kWarning, "clocks stand still");
+    return;
+  }
   const std::string rate = x.rate_ppm == 0 ? ""
                                            : Cat(", rate ", x.rate_ppm > 0 ? "+" : "",
                                                  std::to_string(x.rate_ppm), " ppm");
@@ -171,35 +175,29 @@ void Timeline::On(const TransactionFinished& x) {
 }
 
 void Timeline::On(const RowCommitted& x) {
-  const Value key = ColumnOf(x.after.has_value() ? x.after : x.before, rules_.key_column);
-  const auto lock = std::ranges::find(keys_, key);
-  if (lock != keys_.end()) {
-    OnLockRow(x, static_cast<uint16_t>(std::distance(keys_.begin(), lock)));
-    return;
-  }
+  if (const auto change = ledger_.On(x, setup_)) return OnLockRow(x, *change);
   if (x.before.has_value() == x.after.has_value()) return;
+  const Value key = ColumnOf(x.after.has_value() ? x.after : x.before, rules_.key_column);
   Add(TimelineLine::kSpanner, Tone::kPlain,
       Cat(x.after.has_value() ? "+ " : "- ", KeyText(key), " by ", WriterText(x.writer)));
 }
 
-void Timeline::OnLockRow(const RowCommitted& x, uint16_t lock) {
-  const std::string name = Cat(names_.Lock(lock), ": ");
-  const ProcessId owner = owners_[lock];
+void Timeline::OnLockRow(const RowCommitted& x, const VersionChanged& change) {
+  const std::string name = Cat(names_.Lock(change.lock), ": ");
   if (!x.after.has_value()) {
-    owners_[lock] = {};
-    const bool given_back = x.step == rules_.releasing_step && x.writer == owner;
+    const bool given_back = change.kind == TokenChange::kReleased;
     Add(TimelineLine::kSpanner, given_back ? Tone::kGood : Tone::kBad,
         Cat(name, given_back ? "given back by " : "row deleted by ", WriterText(x.writer)));
     return;
   }
-  const bool takes_it = TakesTheLock(rules_, x, owner);
+  const bool takes_it = change.kind == TokenChange::kGranted;
   if (x.before.has_value() && !takes_it) {
     if (rules_.is_released(*x.after) && !rules_.is_released(*x.before)) {
       Add(TimelineLine::kSpanner, Tone::kGood, Cat(name, "given back by ", WriterText(x.writer)));
     }
     return;
   }
-  if (takes_it) owners_[lock] = x.writer;
+  if (takes_it && x.writer != ProcessId{}) writes_[change.lock].granted_at = now_;
   // After a grant, a failure is shown even if it was shown before.
   for (LastShown& last : last_shown_) last.failures.clear();
   Add(TimelineLine::kSpanner, Tone::kGood,
@@ -227,9 +225,9 @@ void Timeline::On(const BeliefChanged& x) {
 // Why a belief lapsed, where the protocol says so.
 void Timeline::On(const Noted& x) {
   if (x.note.note == notes::kLostLock && !x.note.values.empty()) {
-    return Add(
-        x.process.node, Tone::kWarning,
+    Add(x.process.node, Tone::kWarning,
         Cat(Prefix(x.lock), WordOf(x.note.note), ": ", NoteValueText(x.note.values.front())));
+    return;
   }
   if (x.note.note == notes::kClockStoodStill && !x.note.values.empty()) {
     Add(x.process.node, Tone::kWarning,
@@ -259,16 +257,42 @@ void Timeline::OnHasLock(const QuestionAnswered& x) {
   Add(x.process.node, ToneOf(x.answer.yes),
       Cat(Prefix(x.lock), WordOf(x.answer.question), ": ", x.answer.yes ? "yes" : "no"));
 }
+void Timeline::On(const WriteSent& x) { writes_[x.lock].Send(x, now_); }
 void Timeline::On(const WriteArrived& x) {
-  // A protocol with tokens writes to two resources. Of the one that does not fence, which accepts
-  // everything, only late writes are news.
   LastShown& last = LastShownOf(x.process, x.lock);
-  if (!x.fenced && rules_.token_column && !last.lapsed) return;
-  const LastShown::Write write = {.token = x.token, .accepted = x.accepted, .late = last.lapsed};
-  if (std::exchange(x.fenced ? last.fenced_write : last.write, write) == write) return;
-  Add(x.process.node, !x.accepted ? Tone::kBad : ToneOf(!write.late),
-      Cat(Prefix(x.lock), write.late ? "late " : "", "write ", x.accepted ? "accepted" : "refused",
-          x.fenced || !rules_.token_column ? "" : ", not fenced"));
+  const LastShown::Write write = {
+      .token = x.token,
+      .accepted = x.accepted,
+      .late = last.lapsed,
+      .legitimate = writes_[x.lock].Arrive(x, ledger_.OwnerOf(x.lock), now_)};
+  // A protocol with tokens writes to two resources, one of which does not fence: it accepts
+  // everything, so what a leader writes there is no news.
+  const bool has_tokens = rules_.token_column.has_value();
+  if (!x.fenced && has_tokens && !last.lapsed && write.legitimate) return;
+  LastShown::Writes& writes = x.fenced ? last.fenced_write : last.write;
+  if (std::exchange(writes.last, write) == write) return CountWrite(writes);
+  // Of stale writes the metric counts those that nothing judged by their token.
+  const std::string_view judged = !has_tokens                       ? ""
+                                  : !x.fenced                       ? ", not fenced"
+                                  : x.accepted && !write.legitimate ? " by its token"
+                                                                    : "";
+  const std::string_view kind = !write.legitimate ? "stale "
+                                : !x.accepted     ? "legitimate "
+                                : write.late      ? "late "
+                                                  : "";
+  writes.count = 1;
+  writes.text = Cat(Prefix(x.lock), kind, "write ", x.accepted ? "accepted" : "refused", judged);
+  writes.line = lines_.size();
+  const Tone tone = !x.accepted ? Tone::kBad : ToneOf(write.legitimate && !write.late);
+  if (!Add(x.process.node, tone, writes.text)) writes.line = kNoLine;
+}
+
+void Timeline::CountWrite(LastShown::Writes& writes) {
+  if (writes.last->legitimate && writes.last->accepted) return;
+  ++writes.count;
+  if (writes.line == kNoLine) return;
+  lines_[writes.line].text =
+      Cat(writes.text, ", ", GroupedText(writes.count), " until ", InstantText(now_));
 }
 
 // Only work that outlasts the belief is news: applications that take time to stop.
@@ -285,10 +309,10 @@ int16_t Timeline::NodeOf(const FaultSpec& fault) {
   return fault.node < 0 ? TimelineLine::kSpanner : fault.node;
 }
 
-void Timeline::Add(int16_t node, Tone tone, std::string text) {
+bool Timeline::Add(int16_t node, Tone tone, std::string text) {
   if (lines_.size() >= kMaxLines) {
     ++left_out_;
-    return;
+    return false;
   }
   lines_.push_back({.at = now_,
                     .ordinal = ordinal_,
@@ -296,6 +320,7 @@ void Timeline::Add(int16_t node, Tone tone, std::string text) {
                     .lane = LaneOf(node),
                     .tone = tone,
                     .text = std::move(text)});
+  return true;
 }
 
 Lane Timeline::LaneOf(int16_t node) const {

@@ -7,7 +7,8 @@
 //
 // Invariants:
 //   1. Only changes have lines. A heartbeat or a read has none, nor an answer, a failure or a
-//      write that repeats the last one.
+//      write that repeats the last one. Stale writes, and legitimate ones that were refused, are counted
+//      in the line of the first of them, so that the lines add up to the run's metrics.
 //   2. No text is truncated: a long one extends over the columns to its right and into the next
 //      line.
 //   3. If there are too many nodes for columns, there is one column, and each line names its node.
@@ -25,6 +26,9 @@
 #include <vector>
 
 #include "sim/judge/check_report.h"
+#include "sim/judge/checkers/setup.h"
+#include "sim/judge/ledger.h"
+#include "sim/judge/lock_writes.h"
 #include "sim/judge/run.h"
 #include "sim/report/timeline_layout.h"
 #include "sim/scenario/names.h"
@@ -60,6 +64,7 @@ class Timeline : public ObservationSink {
     int beliefs = 0;  // in how many locks its process believes that it leads
   };
   // What the last lines about a node and a lock showed, so that only changes get a line.
+  static constexpr size_t kNoLine = ~size_t{0};
   struct LastShown {
     bool leader = false;    // from the callback
     bool has_lock = false;  // from the answer
@@ -67,10 +72,17 @@ class Timeline : public ObservationSink {
       std::optional<uint64_t> token;
       bool accepted = false;
       bool late = false;  // the process's belief had lapsed
+      bool legitimate = true;
       friend bool operator==(const Write&, const Write&) = default;
     };
-    std::optional<Write> write;         // at the resource that does not fence
-    std::optional<Write> fenced_write;  // at the one that does
+    struct Writes {
+      std::optional<Write> last;
+      int64_t count = 0;      // of those like the last one
+      std::string text;       // of the line of the first of them
+      size_t line = kNoLine;  // its place
+    };
+    Writes write;         // at the resource that does not fence
+    Writes fenced_write;  // at the one that does
     bool believes = false;
     bool lapsed = false;  // its belief has, and nothing said yes to it since
     std::map<StepName, std::pair<Outcome, Code>> failures;
@@ -96,15 +108,19 @@ class Timeline : public ObservationSink {
   void On(const Noted& x);
   void On(const CalledBack& x);
   void On(const QuestionAnswered& x);
+  void On(const WriteSent& x);
   void On(const WriteArrived& x);
   void On(const WorkChanged& x);
   void On(const auto&) {}  // no transition
 
-  void OnLockRow(const RowCommitted& x, uint16_t lock);
+  void OnLockRow(const RowCommitted& x, const VersionChanged& change);
   // "token 0.013000"; the owner in a protocol without tokens.
   std::string GrantText(const RowCommitted& x) const;
   void OnHasLock(const QuestionAnswered& x);
-  void Add(int16_t node, Tone tone, std::string text);
+  // One more like the last: the line of the first says how many, where the metrics count them.
+  void CountWrite(LastShown::Writes& writes);
+  // Whether there was room for it.
+  bool Add(int16_t node, Tone tone, std::string text);
   static int16_t NodeOf(const FaultSpec& fault);
   Lane LaneOf(int16_t node) const;
   NodeActivity& ActivityOf(int16_t node) { return activities_[static_cast<size_t>(node)]; }
@@ -117,8 +133,9 @@ class Timeline : public ObservationSink {
   const Scenario& scenario_;
   Names names_;
   const Rules& rules_;
-  std::vector<Value> keys_;               // keys of the locks' rows
-  std::vector<ProcessId> owners_;         // by lock, according to its row
+  CheckerSetup setup_;
+  Ledger ledger_;                         // hears of rows alone
+  std::vector<LockWrites> writes_;        // by lock
   std::vector<NodeActivity> activities_;  // by node
   std::vector<LastShown> last_shown_;     // nodes x locks
   std::vector<std::optional<Instant>> fault_began_;

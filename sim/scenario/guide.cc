@@ -413,7 +413,10 @@ std::string InvariantTable() {
                                       std::string(AboutInvariant(invariant))};
     for (const ProtocolInfo& protocol : Protocols()) {
       const Promise promise = protocol.promises[static_cast<size_t>(invariant)];
-      cells.emplace_back(promise == Promise::kPromised      ? "yes"
+      const bool is_promised = promise == Promise::kPromised;
+      const bool of_resource = invariant == Invariant::kFencedWritesOrdered;
+      cells.emplace_back(is_promised && of_resource         ? "checks the resource"
+                         : is_promised                      ? "yes"
                          : promise == Promise::kNotPromised ? "no"
                                                             : "n/a");
     }

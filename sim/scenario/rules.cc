@@ -262,12 +262,6 @@ bool IsHeld(const Rules& rules, const Row& row) {
   return !std::holds_alternative<Null>(row[rules.HolderColumn()]);
 }
 
-std::vector<Value> KeysOfLocks(const Rules& rules, const Scenario& scenario) {
-  std::vector<Value> keys;
-  for (const std::string& lock : scenario.locks) keys.push_back(rules.row_key(lock));
-  return keys;
-}
-
 std::optional<Value> ParseKey(const Rules& rules, std::string_view lock, std::string_view text) {
   Value key = rules.row_key(lock);
   if (text == lock) return key;

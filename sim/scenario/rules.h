@@ -68,8 +68,6 @@ void AddRules(const Rules& rules);
 // Whether the row names a holder of the lock.
 bool IsHeld(const Rules& rules, const Row& row);
 
-// The keys of the locks' rows, by lock.
-std::vector<Value> KeysOfLocks(const Rules& rules, const Scenario& scenario);
 // The key that `text` stands for; the lock's name stands for the key of the lock's row. Nothing if
 // the text cannot be converted to the key's type.
 std::optional<Value> ParseKey(const Rules& rules, std::string_view lock, std::string_view text);

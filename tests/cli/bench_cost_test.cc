@@ -15,8 +15,10 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr const char* kSmall =
     "bench cost --protocol spindle_v3 --lease 5s --followers 1 --herd 2,4,9 --locks 1,2,70 "
@@ -35,6 +37,18 @@ TEST_F(CliBenchCostTest, PrintsTablesAndWhereTheirUnitsComeFrom) {
                                   HasSubstr("https://cloud.google.com/spanner/docs/performance")),
                             IsEmpty()));
   EXPECT_THAT(Small("--markdown").out, HasSubstr("| protocol | lease | followers |"));
+}
+
+// Who asks for two leases and sees one of them in a table must not take it for both.
+TEST_F(CliBenchCostTest, SaysWhichLeaseTheTableOfLocksLeavesOut) {
+  const std::string runs =
+      "bench cost --protocol spindle_v3 --herd 2 --locks 1,70 --largest 4 --runs 1 --takeovers 0 ";
+  EXPECT_THAT(Whorl(runs + "--lease 5s,30s --followers 1,2").out,
+              AllOf(HasSubstr("Locks, lease 5s, each with 2 followers"),
+                    HasSubstr("measured at 5s alone, not at 30s: give one --lease.\n"),
+                    HasSubstr("measured with 2 followers alone: ")));
+  EXPECT_THAT(Whorl(runs + "--lease 5s --followers 1").out,
+              Not(AnyOf(HasSubstr("give one --lease"), HasSubstr("give one --followers"))));
 }
 
 TEST_F(CliBenchCostTest, JobsChangeNoByte) {

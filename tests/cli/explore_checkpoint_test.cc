@@ -35,7 +35,7 @@ class ExploreCheckpointTest : public CliTest {
 
 TEST_F(ExploreCheckpointTest, GoesOnWithMoreMemoryAndTellsTheResultAgain) {
   EXPECT_THAT(Whorl(kSearch + " --memory 2 --checkpoint search"),
-              Ends(0, StartsWith("out of memory (--memory): "),
+              Ends(3, StartsWith("out of memory (--memory): "),
                    HasSubstr("the same command goes on from search\n")));
   const Ended rest = Whorl(kSearch + " --checkpoint search --jobs 2");
   EXPECT_THAT(rest.err, HasSubstr("search: goes on from "));
@@ -76,7 +76,7 @@ TEST_F(ExploreCheckpointTest, ASignalSavesAndAKillLeavesWhatWasSaved) {
   EXPECT_THAT(Shell("cp -p search before; " + line +
                     " >text & pid=$!; until [ search -nt before ] || ! kill -0 $pid; "
                     "do :; done; kill -TERM $pid; wait $pid"),
-              Complains(0, AllOf(HasSubstr("search: goes on from "),
+              Complains(3, AllOf(HasSubstr("search: goes on from "),
                                  HasSubstr("the same command goes on from search\n"))));
   EXPECT_THAT(ReadText(folder_ / "text"), StartsWith("interrupted: "));
   EXPECT_THAT(Files("."), ElementsAre(".err", ".out", "before", "search", "text"));

@@ -131,10 +131,22 @@ TEST_F(VerdictTest, SeesALeaseThatIsNotRespectedAndATokenThatGoesBack) {
   EXPECT_THAT(ResultOf("token_monotonic")["first"]["text"].get<std::string>(),
               HasSubstr("client 1 committed the token"));
   whorl_->Signal(SIGTERM);
-  EXPECT_EQ(whorl_->WaitForEnd(), 0);
+  EXPECT_EQ(whorl_->WaitForEnd(), 1);  // spindle_v2 promises neither
   EXPECT_THAT(whorl_->output().text(),
               AllOf(HasSubstr("verdict on lock \"job\": lease_respected violated 1 times"),
                     HasSubstr("verdict on lock \"job\": unknown: ")));
+}
+
+TEST_F(VerdictTest, WithPromisedWhatNobodyPromisesDoesNotDecide) {
+  StartJudging({"--lease", "10s", "--promised"});
+  one_->Writes(kInsert);
+  Advance("3s");
+  two_->Takes("2026-01-01T00:00:03Z");
+  EXPECT_EQ(ResultOf("lease_respected")["verdict"], "violated");
+  whorl_->Signal(SIGTERM);
+  EXPECT_EQ(whorl_->WaitForEnd(), 0);
+  EXPECT_THAT(whorl_->output().text(),
+              HasSubstr("which the protocol does not promise and which does not decide"));
 }
 
 TEST_F(VerdictTest, ALeaseThatNobodyStatesIsNotJudged) {
@@ -209,6 +221,7 @@ TEST_F(VerdictTest, ABrokenPromiseFailsACommandThatSucceeds) {
 TEST_F(VerdictTest, BadOptionsSayWhatIsMissing) {
   EXPECT_THAT(Whorl("serve --judge spindle").err, HasSubstr("spindle_v2"));
   EXPECT_THAT(Whorl("serve --lease 10s").err, HasSubstr("--judge"));
+  EXPECT_THAT(Whorl("serve --promised").err, HasSubstr("--judge"));
 }
 
 // Without this, who names a table of another library reads that nobody has written to it.

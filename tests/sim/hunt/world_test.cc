@@ -59,6 +59,18 @@ TEST(DrawnWorlds, BeyondAssumptionsLoadToo) {
                });
 }
 
+// In a run that is shorter than a lease, what is drawn from the lease may lie beyond the end.
+TEST(DrawnWorlds, OfShortAndLongRunsLoadToo) {
+  for (const Duration duration : {Seconds(10), Seconds(20), Seconds(30), Seconds(24 * 3600)}) {
+    for (const bool beyond : {false, true}) {
+      ForEachWorld(Fewer(400), {.beyond_assumptions = beyond, .duration = duration},
+                   [](const ProtocolInfo&, const Scenario& world) {
+                     EXPECT_EQ(WithoutPlace(Reloaded(world)), WithoutPlace(world));
+                   });
+    }
+  }
+}
+
 TEST(DrawnWorlds, AreAFunctionOfTheSeed) {
   const ProtocolInfo& protocol = Protocols().front();
   EXPECT_EQ(DrawWorld({}, protocol, 7), DrawWorld({}, protocol, 7));

@@ -54,7 +54,7 @@ TEST(SequenceDiagramTest, TellsTakeoverFaultViolationAndRefusedWrite) {
   EXPECT_THAT(lines, Contains("participant n0 as a"));
   EXPECT_THAT(lines, Contains(testing::MatchesRegex("n1->>spanner.*takeover_update.*by b")));
   EXPECT_THAT(lines, Contains(testing::StartsWith("Note over n0: 20.000809 fault pause")));
-  EXPECT_THAT(lines, Contains(testing::MatchesRegex("n0-xresource: .*late write refused")));
+  EXPECT_THAT(lines, Contains(testing::MatchesRegex("n0-xresource: .*stale write refused")));
   EXPECT_THAT(lines, Contains(HasSubstr("!! single_leader_belief violated")));
   for (const std::string& line : lines) EXPECT_TRUE(IsStatement(line)) << line;
 }

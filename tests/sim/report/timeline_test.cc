@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -15,6 +17,10 @@
 #include <vector>
 
 #include "protocol/spindle_v2/words.h"
+#include "sim/judge/run.h"
+#include "sim/report/page_model.h"
+#include "sim/report/sequence_diagram.h"
+#include "sim/scenario/loader.h"
 #include "tests/sim/judge/checkers_testing.h"
 
 namespace whorl::sim::timeline_test {
@@ -203,25 +209,107 @@ TEST_F(TimelineTest, SaysWhyABeliefLapsed) {
                                            EndsWith("lost the lock: its lease ran out")));
 }
 
-// A write that comes in after the belief is the harm itself; that of a leader is news once.
+// A write that comes in after the belief is the harm itself; that of a leader is news once. What metrics count
+// is counted here, too.
 TEST_F(TimelineTest, ShowsWritesThatWereAccepted) {
   Nodes({"a"});
   const auto write = [this](Duration at, bool fenced, uint64_t token, bool accepted) {
     Hear(at, WriteArrived{
                  .process = Process(0), .fenced = fenced, .token = token, .accepted = accepted});
   };
+  CommitRow({}, 0, std::nullopt, LockRow({}, {}));
   Hear(Seconds(1), BeliefChanged{.process = Process(0), .believes = true});
   for (int second = 2; second < 8; ++second) {
     write(Seconds(second), true, 7, true);
     write(Seconds(second), false, 7, true);
   }
   Hear(Seconds(8), BeliefChanged{.process = Process(0), .believes = false});
-  write(Seconds(9), true, 7, false);
+  write(Seconds(9), true, 7, true);
   write(Seconds(9), false, 7, true);
-  EXPECT_THAT(Body(),
-              testing::ElementsAre(EndsWith("believes"), EndsWith(" write accepted"),
-                                   EndsWith("belief lapsed"), EndsWith("late write refused"),
-                                   EndsWith("late write accepted, not fenced")));
+  CommitRow(Seconds(10), 0, LockRow({}, {}), std::nullopt);
+  for (int second = 11; second < 14; ++second) {
+    write(Seconds(second), true, 7, false);
+    write(Seconds(second), false, 7, true);
+  }
+  write(Seconds(14), true, 7, true);
+  EXPECT_THAT(
+      Body({.width = 200}),
+      testing::ElementsAre(EndsWith("by a"), EndsWith("believes"), EndsWith(" write accepted"),
+                           EndsWith("belief lapsed"), EndsWith("late write accepted"),
+                           EndsWith("late write accepted, not fenced"), HasSubstr("row deleted"),
+                           EndsWith("stale write refused, 3 until 13.000000"),
+                           EndsWith("stale write accepted, not fenced, 3 until 13.000000"),
+                           EndsWith("stale write accepted by its token")));
+}
+
+// How many writes the texts tell of that begin so, and go on so: one, or as many as the text says.
+int64_t Told(const std::vector<std::string>& texts, const std::string& what) {
+  int64_t told = 0;
+  for (const std::string& text : texts) {
+    const size_t at = text.find(what);
+    if (at == std::string::npos) continue;
+    const std::string rest = text.substr(at + what.size());
+    std::smatch count;
+    if (rest.empty()) ++told;
+    if (std::regex_match(rest, count, std::regex(", ([0-9,]+) until [0-9.]+"))) {
+      std::string digits = count[1];
+      std::erase(digits, ',');
+      told += std::stoll(digits);
+    }
+  }
+  return told;
+}
+
+// Four places tell of stale writes: who adds up one of them has to come to what another says.
+void ExpectTheMetrics(const Scenario& scenario, const std::vector<std::string>& texts,
+                      const Metrics& metrics) {
+  const bool has_tokens = RulesOf(scenario.protocol).token_column.has_value();
+  EXPECT_EQ(Told(texts, "stale write refused"), metrics[Metric::kStaleWriteRefused]);
+  EXPECT_EQ(Told(texts, has_tokens ? "stale write accepted, not fenced" : "stale write accepted"),
+            metrics[Metric::kStaleWriteAccepted]);
+  EXPECT_EQ(Told(texts, "legitimate write refused"), metrics[Metric::kLegitimateWriteRefused]);
+}
+
+// A write that was sent in good time and came in after the takeover was told as any other.
+TEST(StaleWrites, AreTheSameInTimelineDiagramPageAndMetrics) {
+  const absl::StatusOr<Scenario> loaded =
+      LoadScenario(WHORL_SOURCE_DIR "/tests/sim/report/stale_writes.json");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  SequenceDiagram diagram(*loaded);
+  const RunResult result = RunScenario(*loaded, loaded->seed, &diagram);
+  const Metrics& metrics = result.checks.metrics;
+  EXPECT_EQ(metrics[Metric::kStaleWriteRefused], 2);
+  EXPECT_EQ(metrics[Metric::kStaleWriteAccepted], 2);
+  ExpectTheMetrics(*loaded, Lines(diagram.Text(result)), metrics);
+  PageModel page(*loaded);
+  RunScenario(*loaded, loaded->seed, &page);
+  const Json events = page.Finish(result, {}, {}).head["events_of"];
+  EXPECT_EQ(events["stale_write_refused"].size(), 2U);
+  EXPECT_EQ(events["stale_write_accepted"].size(), 2U);
+}
+
+TEST(StaleWrites, OfEveryScenarioAddUpToItsMetrics) {
+  int64_t stale = 0;
+  std::vector<std::filesystem::path> paths = {WHORL_SOURCE_DIR
+                                              "/tests/sim/report/stale_writes.json"};
+  for (const auto& file : std::filesystem::directory_iterator(WHORL_SOURCE_DIR "/scenarios")) {
+    if (file.path().extension() == ".json" && file.path().stem() != "schema") {
+      paths.push_back(file.path());
+    }
+  }
+  for (const std::filesystem::path& path : paths) {
+    SCOPED_TRACE(path.string());
+    const absl::StatusOr<Scenario> loaded = LoadScenario(path.string());
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    Timeline timeline(*loaded);
+    const RunResult result = RunScenario(*loaded, loaded->seed, &timeline);
+    if (timeline.left_out() > 0) continue;
+    std::vector<std::string> texts;
+    for (const TimelineLine& line : timeline.changes()) texts.push_back(line.text);
+    ExpectTheMetrics(*loaded, texts, result.checks.metrics);
+    stale += result.checks.metrics[Metric::kStaleWriteRefused];
+  }
+  EXPECT_GT(stale, 20);
 }
 
 // With several locks, every text that is about one of them has to say which.
