@@ -35,7 +35,7 @@ std::string Hex(std::string_view bytes) {
   return hex;
 }
 
-std::string CodeOf(const CallRecord& record) {
+std::string StatusTextOf(const CallRecord& record) {
   return record.answered ? std::string(WordOf(record.status.code)) : "lost";
 }
 
@@ -58,7 +58,7 @@ std::string LineOf(const CallRecord& record, const std::vector<std::string>& nam
       parameters[sim::Printable(name, 300)] = sim::Printable(value, 300);
     }
   }
-  line["code"] = record.answered ? Json(CodeOf(record)) : Json(nullptr);
+  line["code"] = record.answered ? Json(StatusTextOf(record)) : Json(nullptr);
   if (record.commit) line["commit_timestamp"] = FormatRfc3339(*record.commit);
   line["took"] = sim::SecondsText(record.took);
   if (!record.fault.empty()) line["fault"] = record.fault;
@@ -72,7 +72,7 @@ class CallLog::Meters {
   void Note(const CallRecord& record) {
     calls_
         .Add({{"client", std::to_string(record.client + 1)},
-              {"code", CodeOf(record)},
+              {"code", StatusTextOf(record)},
               {"method", record.method}})
         .Increment();
     seconds_.Add({{"method", record.method}}, kSeconds)
