@@ -300,6 +300,7 @@ void Coordinator::OnAtPoint(int16_t index, uint32_t incarnation, const AtPoint& 
     }
   }
   StrikeAll(hits);
+  if (point.step == steps::kWrite) AwaitWritesOf(index);
   const LiveNode& node = NodeAt(index);
   if (node.process != nullptr && node.incarnation == incarnation) {
     node.process->Send(Go{.point = point.point});
@@ -327,8 +328,19 @@ void Coordinator::OnWrite(const sim::WriteSent& write, Instant sent_at) {
   Chance chance(random_);
   const Duration late =
       AddedWriteLatency(scenario_, faults_, write.process.node, chance) + Draw(latencies_.resource);
-  writes_[++last_write_] = {.write = write, .due = sent_at + late};
-  AwaitWrite(last_write_);
+  const bool waits = std::ranges::any_of(scenario_.faults, [&](const sim::FaultSpec& fault) {
+    return SlowsItsTrigger(fault) && std::get<sim::When>(fault.trigger).node == write.process.node;
+  });
+  writes_[++last_write_] = {.write = write, .due = sent_at + late, .waits = waits};
+  if (!waits) AwaitWrite(last_write_);
+}
+
+// Those that have waited for what strikes at their point.
+void Coordinator::AwaitWritesOf(int16_t node) {
+  for (auto& [number, write] : writes_) {
+    if (write.write.process.node != node || !std::exchange(write.waits, false)) continue;
+    AwaitWrite(number);
+  }
 }
 
 void Coordinator::AwaitWrite(uint64_t number) {

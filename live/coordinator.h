@@ -110,6 +110,7 @@ class Coordinator final : public CallInterceptor {
   struct WriteOnItsWay {
     sim::WriteSent write;
     sim::Instant due;
+    bool waits = false;  // until its process has stopped at the point where a fault may slow it
   };
   using Writes = std::map<uint64_t, WriteOnItsWay>;  // in the order in which they were sent
 
@@ -139,6 +140,7 @@ class Coordinator final : public CallInterceptor {
   void OnAnnounces(int16_t node, uint16_t lock);
   void OnWrite(const sim::WriteSent& write, sim::Instant sent_at);
   void AwaitWrite(uint64_t number);
+  void AwaitWritesOf(int16_t node);
   void OnWriteArrived(const sim::WriteSent& write);
   Duration Draw(const sim::LatencyTable& table) { return sim::Pick(table, random_()); }
 
