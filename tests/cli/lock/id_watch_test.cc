@@ -67,8 +67,9 @@ TEST_F(IdWatchTest, AWriteThatBeginsDuringAReadingMayBeSeen) {
   EXPECT_FALSE(Reads(10));
   const IdWatch::Moment before = watch_.Now(now_);
   Begins();
+  EXPECT_FALSE(Reads(before, 10)) << "before it was applied";
   Ends();
-  EXPECT_FALSE(Reads(before, 15));
+  EXPECT_FALSE(Reads(15)) << "and after";
 }
 
 TEST_F(IdWatchTest, AWriteOfUnknownOutcomeMayComeLater) {

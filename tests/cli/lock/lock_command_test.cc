@@ -583,6 +583,13 @@ TEST_F(LockCliEmulatorTest, FromNothingToACommandUnderALock) {
     // If a release deletes the row, there is no such lock any more.
     const bool row_is_gone = info.force_release.starts_with("DELETE");
     EXPECT_EQ(Whorl("lock release --force job" + which).code, row_is_gone ? 1 : 0);
+    if (info.init_lock.empty() && info.init_row.empty()) continue;
+    const std::string waits = " --lease 5s --protocol " + std::string(info.name) + " --table w_" +
+                              std::string(info.name) + " ";
+    EXPECT_THAT(Whorl("lock init job" + waits).out, HasSubstr(" is free at 20"));
+    EXPECT_THAT(Whorl("lock exec job --no-wait" + waits + "-- true"),
+                Complains(125, HasSubstr(" is free at 20")));
+    EXPECT_EQ(Whorl("lock exec job" + waits + "-- true").code, 0);
   }
 }
 
