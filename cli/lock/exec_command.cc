@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,6 +33,8 @@ namespace {
 using real_client::DistributedLock;
 using real_client::Leadership;
 using real_client::LockClient;
+using real_client::LockOutcome;
+using real_client::LockResult;
 using sim::Cat;
 
 constexpr std::string_view kExecFooter = R"(Examples:
@@ -48,8 +52,9 @@ is killed or stopped, the command and all processes that it started get SIGTERM.
 ends. Processes that the command leaves in the background are ended, too, before the lock is released.
 Exit codes: the command's, or 128 and the signal that ended it; 125 whorl could not get the lock, or
 lost it while the command ran, or the command line is wrong; 126 the command is not executable; 127
-there is no such command. If --no-wait or --wait gives up because another process holds the lock:
-the code of --conflict-exit-code, by default 125.)";
+there is no such command. If --no-wait or --wait gives up and the row, read last of all, shows that
+another process holds the lock: the code of --conflict-exit-code, by default 125. If it gives up
+because Spanner refused or did not answer, or the lock cannot be taken yet: 125 and the last error.)";
 
 std::string NoAnswer() {
   const real_client::ConnectionOptions connection = real_client::ResolveWithEnvironment({});
@@ -76,8 +81,8 @@ class LockedCommand final : public real_client::LockObserver {
  private:
   enum class ExecPhase : uint8_t { kWaiting, kRunning, kEnded };
 
-  Status Take(DistributedLock& lock);
-  int NotTaken(const Status& status);
+  LockResult Take(DistributedLock& lock);
+  int NotTaken(const LockResult& result);
   // How long the guard has said nothing.
   struct Silence {
     LocalInstant until;  // then it is looked after
@@ -97,9 +102,9 @@ class LockedCommand final : public real_client::LockObserver {
   DistributedLock* lock_ = nullptr;
   Leadership leadership_;
   bool lost_ = false;
-  int signal_ = 0;  // that asked whorl to end
-  Code failing_ = Code::kOk;
-  bool has_heard_ = false;  // of Spanner, be it an error
+  int signal_ = 0;                                    // that asked whorl to end
+  std::map<std::string, Code, std::less<>> failing_;  // the steps whose last transaction failed
+  bool has_heard_ = false;                            // of Spanner, be it an error
 };
 
 void LockedCommand::OnLeadership(const Leadership& leadership) {
@@ -130,14 +135,19 @@ void LockedCommand::OnTransaction(const real_client::LockTransaction& transactio
   const Code code = status.code;
   // These are answers, or calls that this process cancelled.
   const bool answers = real_client::IsAnswer(status) || code == Code::kCancelled;
+  const std::string step(transaction.step);
   const std::lock_guard guard(mutex_);
   has_heard_ = true;
-  if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
+  // Reads may succeed where every write is refused, so a reason is known by its step.
+  if (answers) {
+    failing_.erase(step);
+    return;
+  }
+  if (std::exchange(failing_[step], code) == code) return;
   // Lock() itself returns the errors that waiting cannot mend.
-  const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
-                     code == Code::kResourceExhausted || code == Code::kInternal;
-  if (phase_ == ExecPhase::kEnded || (phase_ == ExecPhase::kWaiting && !mends)) return;
-  Complain(Explain(request_, status) + "; still trying");
+  if (phase_ == ExecPhase::kEnded) return;
+  if (phase_ == ExecPhase::kWaiting && real_client::IsFinal(status)) return;
+  Complain(Cat(step, ": ", Explain(request_, status), "; still trying"));
 }
 
 void LockedCommand::OnSignal(int signal) {
@@ -156,20 +166,26 @@ void LockedCommand::OnSignal(int signal) {
   }
 }
 
-Status LockedCommand::Take(DistributedLock& lock) {
+LockResult LockedCommand::Take(DistributedLock& lock) {
   const WaitNotice notice(request_, [this] {
     const std::lock_guard guard(mutex_);
     return !has_heard_;
   });
   if (request_.no_wait) return lock.TryLock();
-  return request_.wait ? lock.LockFor(*request_.wait) : lock.Lock();
+  if (request_.wait) return lock.LockFor(*request_.wait);
+  Status status = lock.Lock();
+  return status.ok() ? LockResult::Leads() : LockResult::Failed(std::move(status));
 }
 
-int LockedCommand::NotTaken(const Status& status) {
+int LockedCommand::NotTaken(const LockResult& result) {
   const std::lock_guard guard(mutex_);
   if (signal_ != 0) return 128 + signal_;
-  Complain(status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status));
-  return status.code == Code::kDeadlineExceeded ? request_.conflict_code : kExecFailed;
+  if (result.outcome == LockOutcome::kHeld) {
+    Complain(Cat("the lock ", sim::Printable(request_.names[0]), " is ", FormatResult(result)));
+    return request_.conflict_code;
+  }
+  Complain(has_heard_ ? Explain(request_, result.error) : NoAnswer());
+  return kExecFailed;
 }
 
 int LockedCommand::Run(DistributedLock& lock) {
@@ -177,7 +193,7 @@ int LockedCommand::Run(DistributedLock& lock) {
     const std::lock_guard guard(mutex_);
     lock_ = &lock;
   }
-  const Status taken = Take(lock);
+  const LockResult taken = Take(lock);
   if (!taken.ok()) return NotTaken(taken);
   {
     const std::lock_guard guard(mutex_);
@@ -362,7 +378,8 @@ SubCommand AddExecCommand(CLI::App& lock, const std::vector<std::string>& comman
   AddNumber(
       *app, "--conflict-exit-code", 0, 255,
       [request](uint64_t code) { request->conflict_code = static_cast<int>(code); },
-      "exit code if --wait or --no-wait gives up (default: 125)");
+      "exit code if --wait or --no-wait gives up and another process holds the lock (default: "
+      "125)");
   AddTime(*app, "--kill-after", request->kill_after, Duration(),
           "time from SIGTERM to SIGKILL (default: a tenth of the lease)");
   app->footer(std::string(kExecFooter));
