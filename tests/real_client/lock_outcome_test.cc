@@ -92,7 +92,9 @@ struct Table {
   bool IsHeld() {
     const TransactionResult read = Run(ReadHoldings(info, std::string(info.table), "job"));
     const std::vector<Row>& rows = read.results.at(0).rows;
-    return CurrentHolding(HoldingsIn(info, rows, lease), "job").is_held();
+    const Holding holding = CurrentHolding(HoldingsIn(info, rows, lease), "job");
+    // spindle_v2 takes a lease that is no millisecond old (S5).
+    return holding.is_held() && holding.age.value_or(Seconds(1)) > Milliseconds(5);
   }
   // Another process takes the lock, and is not heard of again while its lease runs.
   void TakeByAnother(const std::string& id) {
