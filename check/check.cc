@@ -18,6 +18,8 @@ std::string_view WhyNotJudged(Invariant invariant) {
   switch (invariant) {
     case Invariant::kIsolation:
       return "for which lock a process wrote a row is not recorded";
+    case Invariant::kPacedCalls:
+      return "what a process sent in vain is not recorded";
     case Invariant::kOneLiveToken:
     case Invariant::kHasLockTruthful:
     case Invariant::kNoWedge:

@@ -169,6 +169,7 @@ enum class Invariant : uint8_t {
   kNoWedge,
   kNoWorkAfterRelease,
   kSingleWorker,
+  kPacedCalls,
 };
 constexpr auto WordTableOf(Invariant) {
   return MakeWordTable<Invariant>({
@@ -183,6 +184,7 @@ constexpr auto WordTableOf(Invariant) {
       {Invariant::kNoWedge, "no_wedge"},
       {Invariant::kNoWorkAfterRelease, "no_work_after_release"},
       {Invariant::kSingleWorker, "single_worker"},
+      {Invariant::kPacedCalls, "paced_calls"},
   });
 }
 

@@ -46,7 +46,25 @@ Status InChild() {
                "this process was forked from the one that takes part in the lock");
 }
 
+// Of Lock(), which waits for a lock that is held.
+LockResult ResultOf(Status status) {
+  return status.ok() ? LockResult::Leads() : LockResult::Failed(std::move(status));
+}
+
 }  // namespace
+
+std::string FormatResult(const LockResult& result) {
+  switch (result.outcome) {
+    case LockOutcome::kLeads:
+      return "OK";
+    case LockOutcome::kHeld:
+      return result.holder.empty() ? "held by another thread of this process"
+                                   : "held by another process";
+    case LockOutcome::kFailed:
+      break;
+  }
+  return FormatStatus(result.error);
+}
 
 DistributedLock::DistributedLock(std::shared_ptr<LockHost> host)
     : host_(std::move(host)), owner_(std::make_shared<OwnerThread>()) {}
@@ -64,17 +82,21 @@ void DistributedLock::Start() {
 
 // `begin` is called on the loop.
 template <typename Begin>
-Status DistributedLock::Take(const char* function, LocalInstant until, const std::stop_token& stop,
-                             Begin begin) {
-  if (host_->IsInChild()) return InChild();
+LockResult DistributedLock::Take(const char* function, LocalInstant until,
+                                 const std::stop_token& stop, Begin begin) {
+  if (host_->IsInChild()) return LockResult::Failed(InChild());
   RefuseOnLoop(*host_, function);
   if (!owner_->Take(until, stop)) {
-    if (stop.stop_requested()) return Error(Code::kCancelled, "a stop was requested");
-    return Error(Code::kDeadlineExceeded,
-                 "the lock " + name() + " is held by another thread of this process");
+    if (stop.stop_requested()) {
+      return LockResult::Failed(Error(Code::kCancelled, "a stop was requested"));
+    }
+    // That thread leads, or competes like this one, and Spanner may refuse both.
+    if (Now().leads) return LockResult::HeldBy({});
+    return WaitFor<LockResult>(*host_, function,
+                               [host = host_](auto done) { host->Sight(std::move(done)); });
   }
-  std::future<Status> answer = Ask<Status>(*host_, std::move(begin));
-  Status status;
+  std::future<LockResult> answer = Ask<LockResult>(*host_, std::move(begin));
+  LockResult result;
   std::atomic<bool> gave_up = false;
   {
     // After the question is on its way, since what is not under way cannot be given up.
@@ -82,30 +104,32 @@ Status DistributedLock::Take(const char* function, LocalInstant until, const std
       gave_up = true;
       host_->loop().Post([host = host_] { host->Stop([] {}); });
     });
-    status = answer.get();
+    result = answer.get();
   }
-  if (gave_up && status.ok()) {
+  if (gave_up && result.ok()) {
     Unlock();
-    return Error(Code::kCancelled, "a stop was requested");
+    return LockResult::Failed(Error(Code::kCancelled, "a stop was requested"));
   }
-  if (!status.ok()) owner_->GiveBack();
-  return status;
+  if (!result.ok()) owner_->GiveBack();
+  return result;
 }
 
 Status DistributedLock::Lock(std::stop_token stop) {
-  return Take("Lock()", LocalInstant::Max(), stop, [host = host_](auto done) {
-    host->Lead(LockHost::Patience::kForever, {}, std::move(done));
-  });
+  return Take("Lock()", LocalInstant::Max(), stop,
+              [host = host_](auto done) {
+                host->Lead(LockHost::Patience::kForever, {}, std::move(done));
+              })
+      .error;
 }
 
-Status DistributedLock::LockFor(Duration timeout) {
+LockResult DistributedLock::LockFor(Duration timeout) {
   const LocalInstant until = MonotonicNow() + timeout;
   return Take("LockFor()", until, {}, [host = host_, until](auto done) {
     host->Lead(LockHost::Patience::kUntil, until, std::move(done));
   });
 }
 
-Status DistributedLock::TryLock() {
+LockResult DistributedLock::TryLock() {
   return Take("TryLock()", MonotonicNow(), {}, [host = host_](auto done) {
     host->Lead(LockHost::Patience::kOneLook, {}, std::move(done));
   });
@@ -114,7 +138,8 @@ Status DistributedLock::TryLock() {
 void DistributedLock::LockThen(std::function<void(Status)> done) {
   if (host_->IsInChild()) return done(InChild());
   host_->loop().Post([host = host_, done = std::move(done)]() mutable {
-    host->Lead(LockHost::Patience::kForever, {}, std::move(done));
+    host->Lead(LockHost::Patience::kForever, {},
+               [done = std::move(done)](const LockResult& result) { done(result.error); });
   });
 }
 
@@ -174,10 +199,12 @@ const std::string& DistributedLock::name() const { return host_->options().name;
 
 const std::string& DistributedLock::id() const { return host_->options().id; }
 
-LockGuard::LockGuard(DistributedLock& lock) : lock_(lock), status_(lock.Lock()) { Remember(); }
+LockGuard::LockGuard(DistributedLock& lock) : lock_(lock), result_(ResultOf(lock.Lock())) {
+  Remember();
+}
 
 LockGuard::LockGuard(DistributedLock& lock, Duration timeout)
-    : lock_(lock), status_(lock.LockFor(timeout)) {
+    : lock_(lock), result_(lock.LockFor(timeout)) {
   Remember();
 }
 

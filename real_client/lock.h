@@ -26,6 +26,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/spanner/status.h"
@@ -131,6 +132,38 @@ inline bool IsAnswer(const Status& status) {
   return status.ok() || status.code == Code::kFailedPrecondition ||
          status.code == Code::kAlreadyExists || status.code == Code::kAborted;
 }
+// Whether the status is an error that waiting cannot mend.
+inline bool IsFinal(const Status& status) {
+  return status.code == Code::kInvalidArgument || status.code == Code::kNotFound ||
+         status.code == Code::kPermissionDenied || status.code == Code::kUnauthenticated ||
+         status.code == Code::kUnimplemented;
+}
+
+enum class LockOutcome : uint8_t {
+  kLeads,   // this process leads
+  kHeld,    // another holds the lock: its row, read last of all, shows a lease that has not ended
+  kFailed,  // neither is known: LockResult::error says why
+};
+// What TryLock() or LockFor() came to. That the lock is held is no error, so that no error of Spanner
+// can be mistaken for it.
+struct LockResult {
+  LockOutcome outcome = LockOutcome::kFailed;
+  Status error;  // if kFailed; otherwise OK
+  // If kHeld: the id of the process that holds it. Empty: another thread of this process does.
+  std::string holder;
+
+  bool ok() const { return outcome == LockOutcome::kLeads; }
+
+  static LockResult Leads() { return {.outcome = LockOutcome::kLeads, .error = {}, .holder = {}}; }
+  static LockResult HeldBy(std::string holder) {
+    return {.outcome = LockOutcome::kHeld, .error = {}, .holder = std::move(holder)};
+  }
+  static LockResult Failed(Status error) {
+    return {.outcome = LockOutcome::kFailed, .error = std::move(error), .holder = {}};
+  }
+};
+// "OK", "held by another process", or the error.
+std::string FormatResult(const LockResult& result);
 
 class LockHost;
 class OwnerThread;
@@ -159,11 +192,12 @@ class DistributedLock {
   // lock, waits for its Unlock(); the thread that has it may call this again, to wait for another
   // term.
   Status Lock(std::stop_token stop = {});
-  // The same, for `timeout` at most: then DEADLINE_EXCEEDED if another process, or another thread of
-  // this one, holds the lock, or UNAVAILABLE if Spanner has not answered.
-  Status LockFor(Duration timeout);
+  // The same, for `timeout` at most. Then the row is read once more (which may take 2 s) to tell kHeld,
+  // if another process holds the lock, from kFailed with the last error, if Spanner refuses or does
+  // not answer. kHeld also if another thread of this process leads.
+  LockResult LockFor(Duration timeout);
   // The same, only until the row was read once and, if the lock is free, taken.
-  Status TryLock();
+  LockResult TryLock();
   // Competes like Lock() without blocking: `done` runs on the client's thread, once. Does not
   // exclude threads of this process.
   void LockThen(std::function<void(Status)> done);
@@ -191,7 +225,8 @@ class DistributedLock {
 
  private:
   template <typename Begin>
-  Status Take(const char* function, LocalInstant until, const std::stop_token& stop, Begin begin);
+  LockResult Take(const char* function, LocalInstant until, const std::stop_token& stop,
+                  Begin begin);
 
   std::shared_ptr<LockHost> host_;
   std::shared_ptr<OwnerThread> owner_;
@@ -206,12 +241,12 @@ class LockGuard {
   LockGuard& operator=(const LockGuard&) = delete;
   // Unlocks, unless Lock() failed: then another thread may have the lock.
   ~LockGuard() {
-    if (status_.ok()) lock_.Unlock();
+    if (result_.ok()) lock_.Unlock();
   }
 
   // Whether this process leads now, by its own clock.
   explicit operator bool() const { return lock_.Now().leads; }
-  const Status& status() const { return status_; }
+  const LockResult& result() const { return result_; }
   // Both belong to the term that Lock() began.
   std::optional<uint64_t> token() const { return token_; }
   std::stop_token stop() const { return stop_; }
@@ -220,7 +255,7 @@ class LockGuard {
   void Remember();
 
   DistributedLock& lock_;
-  Status status_;
+  LockResult result_;
   std::optional<uint64_t> token_;
   std::stop_token stop_;
 };

@@ -17,24 +17,15 @@ constexpr Duration kPatienceMax = Seconds(10);
 constexpr Duration kPatienceWithSilence = Milliseconds(20);
 // For one look at the table, and for TryLock's look at the lock.
 constexpr Duration kLookTimeout = Seconds(10);
+// For the look that tells a caller who gives up whether another process holds the lock.
+constexpr Duration kLastLookTimeout = Seconds(2);
 
 // Of a thread that runs a user's `lead`.
 thread_local const LockHost* works_for = nullptr;
 
 // Whether waiting cannot mend the error.
-bool IsFinal(const Status& status, bool has_test) {
-  switch (status.code) {
-    case Code::kInvalidArgument:
-    case Code::kNotFound:
-    case Code::kPermissionDenied:
-    case Code::kUnauthenticated:
-    case Code::kUnimplemented:
-      return true;
-    case Code::kFailedPrecondition:
-      return !has_test;
-    default:
-      return false;
-  }
+bool IsFinalHere(const Status& status, bool has_test) {
+  return IsFinal(status) || (status.code == Code::kFailedPrecondition && !has_test);
 }
 
 // What the wall clock showed is found by how long ago it was, so that a step of it since changes both.
@@ -108,7 +99,9 @@ void LockHost::Begin() {
   work_stopped_ = false;
   ended_ = 0;
   failure_ = {};
-  answered_ = false;
+  error_.clear();
+  error_code_ = Code::kOk;
+  writes_ = 0;
   renewed_.reset();
   machine_.Begin(/*blocking_wrapper=*/false);
   LookAtTable();
@@ -159,9 +152,7 @@ void LockHost::OnTableSeen(const ProtocolInfo& whose, const Status& read) {
   const Status status = JudgeForeignProbe(info_, options_.table, whose, read);
   table_seen_ = status.ok();
   if (table_seen_) return Give(Started{});
-  ++ended_;
-  failure_ = status;
-  answered_ = IsAnswer(status);
+  NoticeStatus(fenced_lease::steps::kRead, status);
   if (options_.observer) {
     options_.observer->OnTransaction({.step = WordOf(operator_steps::kProbe),
                                       .renews_lease = false,
@@ -169,8 +160,8 @@ void LockHost::OnTableSeen(const ProtocolInfo& whose, const Status& read) {
                                       .status = status,
                                       .took = {}});
   }
-  if (IsFinal(status, /*has_test=*/false)) {
-    FailWaiters(status, [](const Waiter&) { return true; });
+  if (IsFinalHere(status, /*has_test=*/false)) {
+    FailWaiters(LockResult::Failed(status), [](const Waiter&) { return true; });
   } else {
     NoticeLooked();
   }
@@ -183,9 +174,10 @@ void LockHost::OnTableSeen(const ProtocolInfo& whose, const Status& read) {
   });
 }
 
-void LockHost::Lead(Patience patience, LocalInstant until, std::function<void(Status)> done) {
+void LockHost::Lead(Patience patience, LocalInstant until, std::function<void(LockResult)> done) {
   if (phase_ == Phase::kStopping) {
-    return done(Error(Code::kCancelled, "the lock " + options_.name + " is being given back"));
+    return done(LockResult::Failed(
+        Error(Code::kCancelled, "the lock " + options_.name + " is being given back")));
   }
   Waiter waiter{.patience = patience, .timer = nullptr, .done = std::move(done)};
   if (patience == Patience::kOneLook) until = MonotonicNow() + kLookTimeout;
@@ -193,14 +185,14 @@ void LockHost::Lead(Patience patience, LocalInstant until, std::function<void(St
     waiter.timer = std::make_unique<LoopTimer>(around_.loop.context(), BootClock::At(until));
     waiter.timer->async_wait([self = shared_from_this(), part = part_](auto cancelled) {
       if (cancelled || self->part_ != part) return;
-      self->FailWaiters(self->NotYet(), [](const Waiter& waits) {
+      self->GiveUp([](const Waiter& waits) {
         return waits.timer && waits.timer->expiry() <= BootClock::now();
       });
     });
   }
   waiters_.push_back(std::move(waiter));
   Begin();
-  if (Now().leads) return AnswerWaiters({});
+  if (Now().leads) return AnswerWaiters(LockResult::Leads());
   NoticeLooked();
 }
 
@@ -209,7 +201,8 @@ void LockHost::Stop(std::function<void()> done) {
   stopped_.push_back(std::move(done));
   if (phase_ == Phase::kStopping) return;
   phase_ = Phase::kStopping;
-  AnswerWaiters(Error(Code::kCancelled, "the lock " + options_.name + " was given up meanwhile"));
+  AnswerWaiters(LockResult::Failed(
+      Error(Code::kCancelled, "the lock " + options_.name + " was given up meanwhile")));
   Publish();
   machine_.Give(StopRequested{.reason = StopReason::kCancelled});
   // The results of reads are no longer needed.
@@ -271,7 +264,7 @@ void LockHost::Give(const Event& event) {
 void LockHost::OnSettled() {
   Publish();
   if (std::exchange(failed_for_good_, false) && !Now().leads) {
-    FailWaiters(failure_, [](const Waiter&) { return true; });
+    FailWaiters(LockResult::Failed(failure_), [](const Waiter&) { return true; });
   }
   NoticeLooked();
   NoticeEnd();
@@ -280,12 +273,12 @@ void LockHost::OnSettled() {
 TransactionClient::RunId LockHost::Run(RequestId /*request*/, Transaction transaction,
                                        TransactionClient::Done done) {
   if (options_.observer) options_.observer->OnTransactionBegan(WordOf(transaction.step));
+  if (transaction.mode == Mode::kReadWrite) ++writes_;
   return around_.client.Run(std::move(transaction), std::move(done));
 }
 
 void LockHost::OnTransactionEnded(RequestId /*request*/, const MachineHost::Flight& flight,
                                   const TransactionResult& result) {
-  ++ended_;
   if (options_.observer) {
     options_.observer->OnTransaction({.step = WordOf(flight.step),
                                       .renews_lease = flight.step == info_.heartbeat_step,
@@ -295,18 +288,31 @@ void LockHost::OnTransactionEnded(RequestId /*request*/, const MachineHost::Flig
                                       .attempts = result.attempts,
                                       .committed = CommittedOf(flight, result)});
   }
+  if (flight.writes) {
+    --writes_;
+    if (result.outcome == Outcome::kUnknown) NoticeOwnRow();
+  }
   NoticeRenewal(flight, result);
-  failure_ = result.status;
-  answered_ = IsAnswer(failure_);
-  if (answered_) *around_.is_silent = false;
-  failed_for_good_ = !failure_.ok() && IsFinal(failure_, flight.has_test);
+  NoticeStatus(flight.step, result.status);
+  if (IsAnswer(failure_)) *around_.is_silent = false;
+  failed_for_good_ = IsFinalHere(failure_, flight.has_test);
+}
+
+void LockHost::NoticeStatus(StepName step, const Status& status) {
+  ++ended_;
+  failure_ = status;
+  if (status.ok()) return;
+  error_ = std::string(WordOf(step)) + ": " + FormatStatus(status);
+  error_code_ = status.code;
 }
 
 void LockHost::NoticeRenewal(const MachineHost::Flight& flight, const TransactionResult& result) {
   if (!flight.writes || result.outcome != Outcome::kCommitted) return;
   const bool changed = std::ranges::any_of(
       result.results, [](const StatementResult& heard) { return heard.row_count > 0; });
-  if (changed || flight.has_mutations) renewed_ = flight.began;
+  if (!changed && !flight.has_mutations) return;
+  renewed_ = flight.began;
+  NoticeOwnRow();
 }
 
 void LockHost::OnAnswer(Answer answer) {
@@ -381,7 +387,7 @@ void LockHost::Publish() {
   if (options_.observer) options_.observer->OnLeadership(next);
   if (before.leads || !next.leads) return;
   StartWork(std::move(begun), next.token);
-  AnswerWaiters({});
+  AnswerWaiters(LockResult::Leads());
 }
 
 // A belief also ends by the clock, for which most protocols have no event.
@@ -421,32 +427,82 @@ void LockHost::OnWorkReturned() {
 
 // --- waiters -------------------------------------------------------------------------------------
 
-void LockHost::AnswerWaiters(const Status& status) {
-  for (const Waiter& waiter : std::exchange(waiters_, {})) waiter.done(status);
+void LockHost::AnswerWaiters(const LockResult& result) {
+  for (const Waiter& waiter : std::exchange(waiters_, {})) waiter.done(result);
 }
 
-void LockHost::FailWaiters(Status status, bool (*fails)(const Waiter&)) {
+void LockHost::FailWaiters(LockResult result, bool (*fails)(const Waiter&)) {
   const auto failed = std::make_shared<std::vector<Waiter>>();
   for (Waiter& waiter : waiters_) {
     if (fails(waiter)) failed->push_back(std::move(waiter));
   }
   if (failed->empty()) return;
   std::erase_if(waiters_, [](const Waiter& waiter) { return waiter.done == nullptr; });
-  const auto tell = [failed, status = std::move(status)] {
-    for (const Waiter& waiter : *failed) waiter.done(status);
+  const auto tell = [failed, result = std::move(result)] {
+    for (const Waiter& waiter : *failed) waiter.done(result);
   };
   // Stops first, so that a caller that is answered can start again.
   if (waiters_.empty() && !stays_) return Stop(tell);
   tell();
 }
 
-Status LockHost::NotYet() const {
-  if (!answered_) {
-    const std::string error = failure_.ok() ? "" : "; the last error was " + FormatStatus(failure_);
-    return Error(Code::kUnavailable, "no answer from Spanner in time" + error);
+// They go on waiting meanwhile, and may still get the lock.
+void LockHost::GiveUp(bool (*gives_up)(const Waiter&)) {
+  bool any = false;
+  for (Waiter& waiter : waiters_) {
+    if (gives_up(waiter) && !std::exchange(waiter.gives_up, true)) any = true;
   }
-  return Error(Code::kDeadlineExceeded,
-               "the lock " + options_.name + " is held by another process");
+  if (!any) return;
+  const auto fail = [](const Waiter& waiter) { return waiter.gives_up; };
+  if (ended_ == 0) {
+    return FailWaiters(
+        LockResult::Failed(Error(Code::kUnavailable, "no answer from Spanner in time")), fail);
+  }
+  // What Spanner did not answer now it would hardly answer a moment later.
+  if (!IsAnswer(failure_)) return FailWaiters(NotTaken(""), fail);
+  Sight([self = shared_from_this(), part = part_, fail](LockResult result) {
+    if (self->part_ == part) self->FailWaiters(std::move(result), fail);
+  });
+}
+
+void LockHost::Sight(std::function<void(LockResult)> done) {
+  Transaction read = ReadHoldings(info_, options_.table, options_.name);
+  read.give_up_at = MonotonicNow() + kLastLookTimeout;
+  RunBeside(std::move(read), [self = shared_from_this(),
+                              done = std::move(done)](TransactionResult result) {
+    self->loop().Post([self, done, result = std::move(result)] { done(self->ResultOf(result)); });
+  });
+}
+
+// What the row shows: by Spanner's clock, as `whorl lock get` tells it.
+LockResult LockHost::ResultOf(const TransactionResult& look) const {
+  if (!look.status.ok()) {
+    return NotTaken("who holds it could not be read: " + FormatStatus(look.status));
+  }
+  const std::vector<Holding> holdings = HoldingsIn(info_, look.results.at(0).rows, lease_);
+  const Holding holding = CurrentHolding(holdings, options_.name);
+  // Processes may share an id, so that alone does not tell whose row it is.
+  const bool may_be_own =
+      holding.holder == options_.id && (writes_ > 0 || MonotonicNow() < own_until_);
+  if (holding.is_held() && !may_be_own) return LockResult::HeldBy(holding.holder);
+  if (may_be_own) return NotTaken("the row is this process's own, but it does not lead yet");
+  if (holding.free_at) {
+    return NotTaken("whorl lock init made its row, which nobody may take before " +
+                    FormatTimestamp(*holding.free_at));
+  }
+  if (!holdings.empty() && !holdings[0].holder.empty()) {
+    return NotTaken("the lease of its last holder, " + holdings[0].holder +
+                    ", has ended, but it cannot be taken yet");
+  }
+  return NotTaken(writes_ > 0 ? "it is free, and no answer has come to taking it" : "it is free");
+}
+
+LockResult LockHost::NotTaken(const std::string& why) const {
+  std::string message = "the lock " + options_.name + " was not taken";
+  if (!why.empty()) message += ": " + why;
+  if (!error_.empty()) message += "; the last error was " + error_;
+  return LockResult::Failed(
+      Error(error_.empty() ? Code::kDeadlineExceeded : error_code_, std::move(message)));
 }
 
 // Answers TryLock: no transaction is under way, and the lock was not taken.
@@ -455,7 +511,7 @@ void LockHost::NoticeLooked() {
     return;
   }
   if (waiters_.empty() || machine_.standing().own_token) return;
-  FailWaiters(NotYet(), [](const Waiter& waiter) { return waiter.patience == Patience::kOneLook; });
+  GiveUp([](const Waiter& waiter) { return waiter.patience == Patience::kOneLook; });
 }
 
 }  // namespace whorl::real_client

@@ -67,7 +67,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   // On the loop's thread:
   void Start();
   // `done` is called once. `until` counts for kUntil only.
-  void Lead(Patience patience, LocalInstant until, std::function<void(Status)> done);
+  void Lead(Patience patience, LocalInstant until, std::function<void(LockResult)> done);
+  // Reads the row: kHeld if another process holds the lock, or else kFailed, with what is known.
+  void Sight(std::function<void(LockResult)> done);
   void Stop(std::function<void()> done);
   void Ask(Question question, std::function<void(const Answer&)> done);
   void HearOfRelease();
@@ -82,7 +84,8 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   struct Waiter {
     Patience patience = Patience::kForever;
     std::unique_ptr<LoopTimer> timer;
-    std::function<void(Status)> done;
+    std::function<void(LockResult)> done;
+    bool gives_up = false;  // it is told what a last look at the row shows
   };
 
   void Begin();
@@ -105,9 +108,14 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   void OnLeadershipChanged(const LeadershipChanged&) override {}  // Publish() does more
   void OnAnswer(Answer answer) override;
   void OnNote(Note note) override;
-  void OnReleaseToAnnounce() override { around_.announce(*this); }
+  void OnReleaseToAnnounce() override {
+    own_until_ = {};
+    around_.announce(*this);
+  }
 
   void NoticeRenewal(const MachineHost::Flight& flight, const TransactionResult& result);
+  void NoticeStatus(StepName step, const Status& status);
+  void NoticeOwnRow() { own_until_ = MonotonicNow() + lease_ + info_.lease_grace + Seconds(1); }
 
   void Publish();
   Leadership Stands();
@@ -116,11 +124,14 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   void StartWork(std::stop_token stop, std::optional<uint64_t> token);
   void OnWorkReturned();
 
-  void AnswerWaiters(const Status& status);
+  void AnswerWaiters(const LockResult& result);
   // Answers the waiters for which `fails` is true, and stops unless another one remains.
-  void FailWaiters(Status status, bool (*fails)(const Waiter&));
+  void FailWaiters(LockResult result, bool (*fails)(const Waiter&));
+  // The same, when it is known whether another process holds the lock.
+  void GiveUp(bool (*gives_up)(const Waiter&));
   void NoticeLooked();
-  Status NotYet() const;
+  LockResult ResultOf(const TransactionResult& look) const;
+  LockResult NotTaken(const std::string& why) const;
   void EndWork();
   void NoticeEnd();
 
@@ -141,9 +152,14 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   std::vector<Waiter> waiters_;
   std::vector<std::function<void()>> stopped_;  // called when the participation has ended
   bool work_stopped_ = false;
-  int64_t ended_ = 0;                    // the number of transactions that have ended
-  Status failure_;                       // the status of the last transaction
-  bool answered_ = false;                // failure_ is an answer (IsAnswer)
+  int64_t ended_ = 0;            // the number of transactions that have ended
+  Status failure_;               // the status of the last transaction
+  std::string error_;            // the last one that was an error, with its step
+  Code error_code_ = Code::kOk;  // its code
+  int writes_ = 0;               // transactions under way that may take the lock
+  // Until then a row with this process's id may be its own: it has written it, or may have. Not of this
+  // participation alone, since some protocols never give a row back.
+  LocalInstant own_until_;
   bool failed_for_good_ = false;         // it ended just now with an error that waiting cannot mend
   std::optional<LocalInstant> renewed_;  // when the last successful write was begun
 

@@ -100,6 +100,7 @@ class SpannerClient::Core {
     uint64_t copies = 0;
     uint64_t generation = 0;  // incremented by a cancellation, after which replies are ignored
     QueryProgress progress;   // the current query's
+    Status last_error;        // of all calls so far
   };
 
   // A cancelled transaction whose last call is not cancelled (IsLeftToEnd).
@@ -163,6 +164,7 @@ class SpannerClient::Core {
                                  if (running == nullptr)
                                    return UndoAbandoned(id, generation, response);
                                  running->call = 0;
+                                 if (!response.status.ok()) running->last_error = response.status;
                                  if (observer != nullptr) observer->OnReply(id, sent, response);
                                  Do(id, *running,
                                     OnReply(options_.retry, running->runner, MonotonicNow(),
@@ -206,11 +208,22 @@ class SpannerClient::Core {
   }
 
   void Finish(RunId id, Running& run, TransactionResult result) {
+    result.status = WithReason(std::move(result.status), run.last_error);
     result.status = Advise(std::move(result.status), options_.connection, options_.database);
     const Done done = std::move(run.done);
     runs_.erase(id);
     done(std::move(result));
     NoticeEnd();
+  }
+
+  // A transaction that was retried until its time was over ends with an error of the runner's own,
+  // which does not say why it was retried.
+  static Status WithReason(Status status, const Status& last_error) {
+    const bool is_own = status.code == Code::kDeadlineExceeded || status.code == Code::kCancelled;
+    if (!is_own || last_error.ok() || status.Says(last_error.message.view())) return status;
+    status.message =
+        std::string(status.message.view()) + "; the last error was " + FormatStatus(last_error);
+    return status;
   }
 
   void CancelRun(RunId id, Running& run, Status reason) {

@@ -45,7 +45,7 @@ and every length of a pause on the grid. What clocks may be off by (--epsilon, -
 proof within the bounds that the first line names, and a violation comes with a shortest way to it,
 which is run again in exact time. What is not tried: other draws of random numbers than the greatest,
 and whatever lies between two points of the grid. A lock that nobody can ever take again is looked for
-with --invariant no_wedge, by a search of its own. Ctrl-C and --memory end a search early; it then says
+with --invariant no_wedge, by a search of its own; paced_calls is judged by replay and hunt only. Ctrl-C and --memory end a search early; it then says
 how far it got, and with --checkpoint the same command goes on from there, also on another machine.
 Exit codes: 0 no promise was broken; 1 one was, or something that --expect names, with --any anything; 2 bad
 input or usage; 3 no answer: out of memory or interrupted (--accept-incomplete), or the output could not be

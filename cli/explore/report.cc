@@ -181,6 +181,10 @@ void PrintExplored(const ExploreReport& report) {
   std::cout << (report.result.ending == explore::Ending::kComplete ? "holds: "
                                                                    : "no violation so far: ")
             << names << '\n';
+  // What it says nothing of, so that nobody takes it for searched.
+  if (!report.request.invariant) {
+    std::cout << "not judged: no_wedge (--invariant no_wedge), paced_calls (whorl hunt)\n";
+  }
 }
 
 Json ExploredDocument(const ExploreReport& report) {

@@ -172,6 +172,12 @@ std::vector<std::string> Complete(ExploreRequest& request) {
   if (!request.checkpoint.empty() && request.checkpoint == request.out) {
     errors.emplace_back("--out would write over the file of --checkpoint; name another file");
   }
+  if (request.invariant == Invariant::kPacedCalls) {
+    errors.emplace_back(
+        "--invariant paced_calls is about how often a process calls, which no state shows; replay "
+        "and "
+        "hunt judge it");
+  }
   if (request.invariant == Invariant::kNoWedge) {
     if (bounds.horizon) {
       errors.emplace_back("--invariant no_wedge is about runs that never end; leave --horizon out");

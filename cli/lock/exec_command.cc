@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,6 +36,8 @@ namespace {
 using real_client::DistributedLock;
 using real_client::Leadership;
 using real_client::LockClient;
+using real_client::LockOutcome;
+using real_client::LockResult;
 using sim::Cat;
 
 constexpr std::string_view kExecFooter = R"(Examples:
@@ -51,9 +55,10 @@ is killed or stopped, the command and all processes that it started get SIGTERM.
 ends. Processes that the command leaves in the background are ended, too, before the lock is released.
 Exit codes: the command's, or 128 and the signal that ended it; 125 whorl could not get the lock, or
 lost it while the command ran, or the command line is wrong, or --must-exist and the lock has no row;
-126 the command is not executable; 127 there is no such command. If --no-wait or --wait gives up because
-another process holds the lock: the code of --conflict-exit-code, by default 125. A lock whose row init
-has made, and that is not free yet, is held by nobody: 125, and the time at which it is free.)";
+126 the command is not executable; 127 there is no such command. If --no-wait or --wait gives up and the
+row, read last of all, shows that another process holds the lock: the code of --conflict-exit-code, by
+default 125. If it gives up because Spanner refused or did not answer, or because the lock cannot be taken
+yet, as one whose row init has made: 125 and the last error, or the time at which it is free.)";
 
 constexpr std::string_view kTooLate =
     "the lease had nearly ended before the command could be started";
@@ -87,8 +92,8 @@ class LockedCommand final : public real_client::LockObserver {
   // taken.
   std::optional<int> Look(LockClient& client);
   // REQUIRES: `began` is when the command began to wait.
-  Status Take(DistributedLock& lock, LocalInstant began);
-  int NotTaken(LockClient& client, const Status& status);
+  LockResult Take(DistributedLock& lock, LocalInstant began);
+  int NotTaken(const LockResult& result);
   // The lock is taken, but not for long enough.
   int NotStarted(std::string_view why);
   std::string Hint() const { return latency_.OfLease(request_.LeaseUsed()); }
@@ -113,9 +118,9 @@ class LockedCommand final : public real_client::LockObserver {
   DistributedLock* lock_ = nullptr;
   Leadership leadership_;
   bool lost_ = false;
-  int signal_ = 0;  // that asked whorl to end
-  Code failing_ = Code::kOk;
-  bool has_heard_ = false;  // of Spanner, be it an error
+  int signal_ = 0;                                    // that asked whorl to end
+  std::map<std::string, Code, std::less<>> failing_;  // the steps whose last transaction failed
+  bool has_heard_ = false;                            // of Spanner, be it an error
 };
 
 void LockedCommand::OnLeadership(const Leadership& leadership) {
@@ -147,14 +152,19 @@ void LockedCommand::OnTransaction(const real_client::LockTransaction& transactio
   // These are answers, or calls that this process cancelled.
   const bool answers = real_client::IsAnswer(status) || code == Code::kCancelled;
   if (real_client::IsAnswer(status)) latency_.Heard(transaction.step, transaction.took);
+  const std::string step(transaction.step);
   const std::lock_guard guard(mutex_);
   has_heard_ = true;
-  if (std::exchange(failing_, answers ? Code::kOk : code) == failing_ || answers) return;
+  // Reads may succeed where every write is refused, so a reason is known by its step.
+  if (answers) {
+    failing_.erase(step);
+    return;
+  }
+  if (std::exchange(failing_[step], code) == code) return;
   // Lock() itself returns the errors that waiting cannot mend.
-  const bool mends = code == Code::kUnavailable || code == Code::kDeadlineExceeded ||
-                     code == Code::kResourceExhausted || code == Code::kInternal;
-  if (phase_ == ExecPhase::kEnded || (phase_ == ExecPhase::kWaiting && !mends)) return;
-  Complain(Explain(request_, status) + "; still trying");
+  if (phase_ == ExecPhase::kEnded) return;
+  if (phase_ == ExecPhase::kWaiting && real_client::IsFinal(status)) return;
+  Complain(Cat(step, ": ", Explain(request_, status), "; still trying"));
 }
 
 void LockedCommand::OnSignal(int signal) {
@@ -206,28 +216,26 @@ std::optional<int> LockedCommand::Look(LockClient& client) {
   return std::nullopt;
 }
 
-Status LockedCommand::Take(DistributedLock& lock, LocalInstant began) {
+LockResult LockedCommand::Take(DistributedLock& lock, LocalInstant began) {
   if (request_.no_wait) return lock.TryLock();
-  if (!request_.wait) return lock.Lock();
-  return lock.LockFor(std::max(began + *request_.wait - real_client::MonotonicNow(), Duration()));
+  if (request_.wait) {
+    const LocalInstant until = began + *request_.wait;
+    return lock.LockFor(std::max(until - real_client::MonotonicNow(), Duration()));
+  }
+  Status status = lock.Lock();
+  return status.ok() ? LockResult::Leads() : LockResult::Failed(std::move(status));
 }
 
-int LockedCommand::NotTaken(LockClient& client, const Status& status) {
-  {
-    const std::lock_guard guard(mutex_);
-    if (signal_ != 0) return 128 + signal_;
+int LockedCommand::NotTaken(const LockResult& result) {
+  const std::lock_guard guard(mutex_);
+  if (signal_ != 0) return 128 + signal_;
+  if (result.outcome == LockOutcome::kHeld) {
+    Complain(Cat("the lock ", sim::Printable(request_.names[0]), " is ", FormatResult(result),
+                 Hint()));
+    return request_.conflict_code;
   }
-  const bool is_held = status.code == Code::kDeadlineExceeded;
-  if (is_held) {
-    // By nobody, if init has made its row.
-    const RowLook look = LookAtRows(request_, client, kCommandTimeout);
-    for (const real_client::Holding& holding : look.waiting) {
-      Complain(WaitsText(holding));
-      return kExecFailed;
-    }
-  }
-  Complain((status.code == Code::kUnavailable ? NoAnswer() : Explain(request_, status)) + Hint());
-  return is_held ? request_.conflict_code : kExecFailed;
+  Complain((has_heard_ ? Explain(request_, result.error) : NoAnswer()) + Hint());
+  return kExecFailed;
 }
 
 int LockedCommand::NotStarted(std::string_view why) {
@@ -236,7 +244,7 @@ int LockedCommand::NotStarted(std::string_view why) {
 }
 
 int LockedCommand::Run(LockClient& client, DistributedLock& lock) {
-  Status taken;
+  LockResult taken;
   {
     const WaitNotice notice(request_, [this] {
       const std::lock_guard guard(mutex_);
@@ -251,7 +259,7 @@ int LockedCommand::Run(LockClient& client, DistributedLock& lock) {
     }
     taken = Take(lock, began);
   }
-  if (!taken.ok()) return NotTaken(client, taken);
+  if (!taken.ok()) return NotTaken(taken);
   {
     const std::lock_guard guard(mutex_);
     if (signal_ != 0) return 128 + signal_;
@@ -448,7 +456,8 @@ SubCommand AddExecCommand(CLI::App& lock, const std::vector<std::string>& comman
   AddNumber(
       *app, "--conflict-exit-code", 0, 255,
       [request](uint64_t code) { request->conflict_code = static_cast<int>(code); },
-      "exit code if --wait or --no-wait gives up (default: 125)");
+      "exit code if --wait or --no-wait gives up and another process holds the lock (default: "
+      "125)");
   AddTime(*app, "--kill-after", request->kill_after, Duration(),
           "time from SIGTERM to SIGKILL (default: a tenth of the lease)");
   app->footer(std::string(kExecFooter));

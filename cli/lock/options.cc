@@ -229,8 +229,6 @@ std::string Explain(const LockRequest& request, const Status& status) {
                "written in GoogleSQL: ",
                sim::Printable(status.message, 400));
   }
-  // The lock was not free in time, which is no error: the message says it all.
-  if (status.code == Code::kDeadlineExceeded) return sim::Printable(status.message, 1000);
   return sim::Printable(FormatStatus(status), 1000);
 }
 

@@ -128,11 +128,15 @@ class Reporter final : public real_client::LockObserver {
 
   void OnLeadership(const Leadership& leadership) override {
     const Leadership before = std::exchange(leadership_, leadership);
+    if (leadership.leads != before.leads) noted_.clear();
     if (leadership.leads && !before.leads) return Leads(leadership);
     if (!leadership.leads && before.leads) return Put("lost", "leads no longer" + Hint(), {});
     if (request_.json) PutForCheck(real_client::EventOf(before, leadership));
   }
   void OnNote(const real_client::LockNote& note) override {
+    // While attempts fail for one reason, one line says it.
+    if (noted_[std::string(note.name)] == note.values) return;
+    noted_[std::string(note.name)] = note.values;
     Json values = Json::array();
     std::string shown;
     for (const Value& value : note.values) {
@@ -197,6 +201,8 @@ class Reporter final : public real_client::LockObserver {
   LatencyHint latency_;
   Leadership leadership_;
   std::map<std::string, Code> failing_;  // the steps whose last transaction failed
+  // The last note of each name since it began to lead, or ceased to.
+  std::map<std::string, std::optional<std::vector<Value>>> noted_;
 };
 
 int FailToRun(const LockRequest& request, const Status& status) {

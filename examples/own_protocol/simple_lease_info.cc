@@ -66,6 +66,7 @@ whorl::ProtocolInfo Info() {
   info.promises.fill(whorl::Promise::kPromised);
   info.promises[static_cast<size_t>(whorl::Invariant::kSingleWorker)] =
       whorl::Promise::kNotPromised;
+  info.promises[static_cast<size_t>(whorl::Invariant::kPacedCalls)] = whorl::Promise::kNotPromised;
   info.promise_limits = kPromiseLimits;
   info.impossible_goals = kImpossibleGoals;
   info.answers_locally = true;

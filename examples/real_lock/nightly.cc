@@ -22,6 +22,7 @@ using whorl::Status;
 using whorl::real_client::DistributedLock;
 using whorl::real_client::LockClient;
 using whorl::real_client::LockGuard;
+using whorl::real_client::LockOutcome;
 using whorl::real_client::SpannerClient;
 
 constexpr const char* kAccount = "savings";
@@ -105,7 +106,12 @@ int main(int argc, char** argv) {
   if (status.ok()) status = OpenAccount(*spanner);
   if (!status.ok()) return Fail(status);
   LockGuard guard(*lock, whorl::Seconds(60));
-  if (!guard) return Fail(guard.status());
+  if (guard.result().outcome == LockOutcome::kHeld) {
+    std::printf("another process does this job\n");
+    return 0;
+  }
+  // Spanner refused or did not answer: the job may not have been done by anybody.
+  if (!guard) return Fail(guard.result().error);
   std::printf("leads\n");
   return Work(*spanner, guard);
 }

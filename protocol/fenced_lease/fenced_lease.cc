@@ -168,6 +168,7 @@ void BeginTerm(Context& here, const Claim& claim, Timestamp token, Timestamp ren
   state.unknown.clear();
   state.seen.reset();
   state.poll_pause = Duration{};
+  state.claim_pause = Duration{};
   StopLooking(here);
   state.term = Term{.attempt = claim.attempt,
                     .token = token,
@@ -231,14 +232,25 @@ void OnWon(Context& here, const Claim& claim, Timestamp token) {
   BeginTerm(here, claim, token, token);
 }
 
-// A pause that doubles, from one look at an unchanged row to the next.
-void PollLater(Context& here) {
+// A pause that doubles, from one look to the next.
+void LookAfter(Context& here, Duration& pause) {
   const Constants& constants = here.config.constants;
-  Duration& pause = here.state.poll_pause;
   pause = pause.ns == 0 ? constants.poll_delay : pause * 2;
   pause =
       std::min(pause, std::max(constants.poll_delay, here.config.lease / constants.polls_in_lease));
   Set(here, kPoll, here.now.monotonic + pause);
+}
+
+// After a look at an unchanged row.
+void PollLater(Context& here) { LookAfter(here, here.state.poll_pause); }
+
+// After a claim that began no term. The look may be followed by the next claim at once, so only the first
+// such look comes at once.
+void LookAgain(Context& here) {
+  Duration& pause = here.state.claim_pause;
+  if (pause.ns > 0) return LookAfter(here, pause);
+  pause = here.config.constants.poll_delay;
+  SendRead(here);
 }
 
 void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
@@ -260,12 +272,12 @@ void OnClaimEnded(Context& here, Claim claim, const TransactionResult& result) {
       return DeadlineOf(here.config, other) <= here.now.monotonic;
     });
     state.unknown.push_back(std::move(claim));
-    return SendRead(here);
+    return LookAgain(here);
   }
   // Another process was faster, or an earlier attempt of this one was.
   const bool overtaken =
       result.outcome == Outcome::kCommitted || result.status.code == Code::kAlreadyExists;
-  if (overtaken) return SendRead(here);
+  if (overtaken) return LookAgain(here);
   Remark(here, whorl::notes::kClaimFailed, {FormatStatus(result.status)});
   PollLater(here);
 }
@@ -318,6 +330,7 @@ void OnNewHeartbeat(Context& here, const LockRow& row) {
                     .lease = row.lease,
                     .take_at = here.now.monotonic + Lengthened(here, row.lease) + delay};
   state.poll_pause = Duration{};
+  state.claim_pause = Duration{};
   const Duration to_beat = std::max(BeatEvery(here, row.lease) - age, Duration{});
   Set(here, kPoll, here.now.monotonic + to_beat + here.config.constants.poll_delay);
   Set(here, kTake, state.seen->take_at);

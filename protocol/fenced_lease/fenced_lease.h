@@ -18,6 +18,7 @@
 //      before that either.
 //   6. A Commit whose outcome stays unknown is read back; it is never run again.
 //   7. A row is given back only after WorkStopped: no work of this process runs under it any more.
+//   8. Whatever Spanner answers, nothing is repeated in a loop without a pause.
 // Left out: a blocking Lock(), the cloned virtual machine (two processes with one attempt id), and
 // clocks that do not count suspension, which are noticed only afterwards.
 #pragma once
@@ -165,6 +166,7 @@ struct State {
   std::optional<Term> term;
   std::optional<Seen> seen;
   Duration poll_pause;     // before the next look at a row that has not changed
+  Duration claim_pause;    // before the next look after a claim that began no term
   Duration longest_lease;  // in all rows seen so far
   // No belief before this local time: invariant 5. Empty: nothing is held back.
   std::optional<LocalInstant> not_before;
@@ -173,7 +175,8 @@ struct State {
   std::vector<Claim> unknown;  // claims whose outcome has to be read back
   std::vector<Flight> flights;
   WHORL_FIELDS(State, id, prefix, claims, stopping, work_stopped, first_look, term, seen,
-               poll_pause, longest_lease, not_before, commit_latency, last_term, unknown, flights);
+               poll_pause, claim_pause, longest_lease, not_before, commit_latency, last_term,
+               unknown, flights);
 
   // What stands before the numbers of claims in attempt ids.
   std::string_view SerialsBase() const { return prefix; }

@@ -85,6 +85,7 @@ ProtocolInfo Info() {
   }
   info.promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
   info.promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
+  info.promises[static_cast<size_t>(Invariant::kPacedCalls)] = Promise::kNotPromised;
   info.promise_limits = kPromiseLimits;
   info.answers_locally = true;
   info.has_tokens = false;

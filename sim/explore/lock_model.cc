@@ -182,7 +182,8 @@ uint64_t WhereOf(const Observation& observation) {
 }
 
 void TellJudges(Situation& state, const Outbox& out, bool tells_kinds) {
-  constexpr uint32_t kJudged = ~(1U << static_cast<uint32_t>(Invariant::kNoWedge));
+  constexpr uint32_t kJudged = ~(1U << static_cast<uint32_t>(Invariant::kNoWedge) |
+                                 1U << static_cast<uint32_t>(Invariant::kPacedCalls));
   state.violated = 0;
   state.shown.clear();
   for (const Observation& observation : out.observed) {

@@ -8,7 +8,7 @@
 //   2. Memory does not grow with simulated time, and an observation costs O(1) or O(log n) in the
 //      number of processes (ledger.h says which).
 //   3. Every invariant is judged, whether the protocol promises it or not, but for those that nobody asks for
-//      (JudgeOnly) and for no_wedge, which no state shows.
+//      (JudgeOnly) and for no_wedge and paced_calls, which no state shows.
 // REQUIRES of observations: `lock`, also in a CallName, is an index into Scenario::locks; a node
 // has one process at a time, so ProcessGone of the old one comes before ProcessStarted of the next.
 #pragma once

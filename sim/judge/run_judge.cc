@@ -55,6 +55,8 @@ class RunJudge::Listener {
   void Tell(const Change& x, const Now& now) {
     NoWedge& no_wedge = judge_.no_wedge_;
     if constexpr (requires { no_wedge.On(x, InRun(now)); }) no_wedge.On(x, InRun(now));
+    PacedCalls& paced_calls = judge_.paced_calls_;
+    if constexpr (requires { paced_calls.On(x, now); }) paced_calls.On(x, now);
     MetricsCollector& metrics = judge_.metrics_;
     if constexpr (requires { metrics.On(x, now); }) metrics.On(x, now);
   }
@@ -66,6 +68,7 @@ RunJudge::RunJudge(const Scenario& scenario, Duration round_trip_p999)
     : checkers_(scenario, round_trip_p999),
       disturbances_(checkers_.setup()),
       no_wedge_(NoWedge::For(checkers_.setup())),
+      paced_calls_(PacedCalls::For(checkers_.setup())),
       metrics_(MetricsCollector::For(checkers_.setup())) {}
 
 void RunJudge::Observe(const Observation& observation) {

@@ -15,6 +15,7 @@
 #include "sim/judge/check_report.h"
 #include "sim/judge/checkers.h"
 #include "sim/judge/checkers/no_wedge.h"
+#include "sim/judge/checkers/paced_calls.h"
 #include "sim/judge/checkers/tally.h"
 #include "sim/judge/disturbances.h"
 #include "sim/judge/metrics_collector.h"
@@ -53,6 +54,7 @@ class RunJudge {
   Checkers checkers_;
   Disturbances disturbances_;
   NoWedge no_wedge_;
+  PacedCalls paced_calls_;
   MetricsCollector metrics_;
   Tallies tallies_;
 };

@@ -7,7 +7,9 @@
 // mistake in one shows in the other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -59,6 +61,15 @@ struct Rules {
   // The column that is NULL in a row without a holder.
   size_t HolderColumn() const { return token_column.value_or(owner_column); }
 };
+
+// N of paced_calls, for a process with this lease: how many transactions of one step it may start in any
+// second while they end alike: eight looks or claims, whose pauses double from 30 ms, and heartbeats every
+// sixteenth of the lease.
+constexpr int64_t StartsInSecondMax(Duration lease_used) {
+  constexpr int64_t kLooks = 8;
+  const int64_t sixteenth = std::max<int64_t>(lease_used.ns / 16, 1);
+  return kLooks + (Seconds(1).ns + sixteenth - 1) / sixteenth;
+}
 
 // REQUIRES: a protocol of Protocols().
 const Rules& RulesOf(std::string_view protocol);

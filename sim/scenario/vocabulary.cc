@@ -84,6 +84,10 @@ constexpr auto kInvariants = MakeTextTable<Invariant>({
     {Invariant::kSingleWorker,
      "never are two applications at work under one lock, the time that they need to stop "
      "included"},
+    {Invariant::kPacedCalls,
+     "while the transactions of one step end alike, whatever the answer, a process starts at most "
+     "8 + "
+     "16 s / lease of them in any second"},
 });
 constexpr auto kMetrics = MakeTextTable<Metric>({
     {Metric::kGrants, "tokens installed, re-acquisition by the same process included"},

@@ -305,6 +305,51 @@ TEST_F(FencedLeaseAnswerTest, AClaimThatFailedIsNotRepeatedInALoop) {
   EXPECT_EQ(a.timers.at(kPoll), a.now + kPollDelay);
 }
 
+// A process whose Commits were all answered with INTERNAL sent 400 of them in a second.
+TEST_F(FencedLeaseAnswerTest, ClaimsThatAreNotAnsweredComeAfterPausesThatDouble) {
+  a.Starts();
+  a.Sees(ReleasedRow());
+  a.ClaimEndsUnknown();
+  EXPECT_TRUE(a.IsOut(steps::kRead)) << "the first look comes at once";
+  a.Sees(ReleasedRow());
+  for (const int64_t pause : {60, 120, 240, 480, 960, 1'920, 2'500, 2'500}) {
+    ASSERT_TRUE(a.IsOut(steps::kTake));
+    a.ClaimEndsUnknown();
+    ASSERT_FALSE(a.IsOut(steps::kRead));
+    ASSERT_EQ(a.timers.at(kPoll), a.now + Milliseconds(pause));
+    a.Fires(kPoll);
+    a.Sees(ReleasedRow());
+  }
+}
+
+TEST_F(FencedLeaseAnswerTest, WhoIsOvertakenAgainAndAgainPausesToo) {
+  a.Starts();
+  a.SeesNoRow();
+  a.ClaimFails(Code::kAlreadyExists);
+  a.SeesNoRow();
+  for (const int64_t pause : {60, 120, 240}) {
+    ASSERT_TRUE(a.IsOut(steps::kCreate));
+    a.ClaimFails(Code::kAlreadyExists);
+    ASSERT_FALSE(a.IsOut(steps::kRead));
+    ASSERT_EQ(a.timers.at(kPoll), a.now + Milliseconds(pause));
+    a.Fires(kPoll);
+    a.SeesNoRow();
+  }
+}
+
+TEST_F(FencedLeaseAnswerTest, ANewHeartbeatEndsThePauses) {
+  a.Starts();
+  a.Sees(ReleasedRow());
+  a.ClaimEndsUnknown();
+  a.Sees(ReleasedRow());
+  a.ClaimEndsUnknown();
+  a.Fires(kPoll);
+  a.Sees(TheirRow());
+  a.Fires(kTake);
+  a.ClaimEndsUnknown();
+  EXPECT_TRUE(a.IsOut(steps::kRead));
+}
+
 TEST_F(FencedLeaseAnswerTest, AnUnknownOutcomeIsReadBackAndAdoptedInTime) {
   // Run again it could win twice; and s is when the Commit was first sent.
   Follows(a);
@@ -354,6 +399,7 @@ TEST_F(FencedLeaseAnswerTest, AnEarlierAttemptThatCommittedLateIsAdoptedToo) {
   const LostClaim first = TakesAndHearsNothing(a);
   a.Sees(TheirRow());
   a.Loses();
+  a.Fires(kPoll);
   a.SeesItsOwn(At(Seconds(11)), first.attempt);
   EXPECT_TRUE(a.HasLock());
   EXPECT_EQ(a.timers.at(kDeadline), first.sent + Milliseconds(9'990));

@@ -84,12 +84,12 @@ TEST_F(LockHostTest, WhatNoWaitingMendsIsToldAtOnce) {
   client_.SetFate([](const Transaction&) { return Refused(Code::kPermissionDenied); });
   const auto a = Make("a");
   EXPECT_EQ(a->Lock().code, Code::kPermissionDenied);
-  EXPECT_EQ(a->LockFor(Seconds(60)).code, Code::kPermissionDenied);
+  EXPECT_EQ(a->LockFor(Seconds(60)).error.code, Code::kPermissionDenied);
 }
 
 TEST_F(LockHostTest, ImpatienceSaysWhatIsKnown) {
   client_.SetFate([](const Transaction&) { return Refused(Code::kUnavailable); });
-  EXPECT_THAT(FormatStatus(Make("a")->LockFor(Milliseconds(100))), HasSubstr("UNAVAILABLE"));
+  EXPECT_THAT(FormatResult(Make("a")->LockFor(Milliseconds(100))), HasSubstr("UNAVAILABLE"));
 }
 
 TEST_F(LockHostTest, WorkOfOneTermReturnsBeforeThatOfTheNextBegins) {
@@ -140,8 +140,8 @@ TEST_F(LockHostTest, OneObjectMayBeUsedByManyThreads) {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int round = 0; round < 5; ++round) {
-        const Status status = a->LockFor(Seconds(60));
-        EXPECT_TRUE(status.ok() || status.code == Code::kCancelled) << FormatStatus(status);
+        const LockResult result = a->LockFor(Seconds(60));
+        EXPECT_TRUE(result.ok() || result.error.code == Code::kCancelled) << FormatResult(result);
         a->HasLock();
         a->Token();
         a->Term();
@@ -173,7 +173,7 @@ TEST_F(LockHostTest, ImpatienceDoesNotWaitForAReadThatHangs) {
   DistributedLock lock(std::make_shared<LockHost>(
       around, info_,
       LockOptions{.name = "job", .id = "a", .lease = Seconds(3600), .table = "fenced_locks"}));
-  EXPECT_THAT(FormatStatus(lock.LockFor(Milliseconds(50))), HasSubstr("no answer from Spanner"));
+  EXPECT_THAT(FormatResult(lock.LockFor(Milliseconds(50))), HasSubstr("no answer from Spanner"));
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST_F(LockTest, IsTakenGivenBackAndTakenByAnother) {
   const auto b = Lock("job", "b");
   EXPECT_TRUE(a->HasLock());
   const uint64_t first = a->Token().value();
-  EXPECT_EQ(b->TryLock().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(b->TryLock().outcome, LockOutcome::kHeld);
   EXPECT_FALSE(b->HasLock());
   EXPECT_EQ(b->Token(), std::nullopt);
   Holding leader;
@@ -107,7 +107,7 @@ TEST_F(LockTest, IsTakenGivenBackAndTakenByAnother) {
   EXPECT_EQ(leader.holder, "a");
   a->Unlock();
   EXPECT_FALSE(a->HasLock());
-  ASSERT_EQ(FormatStatus(b->TryLock()), "OK");
+  ASSERT_EQ(FormatResult(b->TryLock()), "OK");
   EXPECT_GT(b->Token().value(), first);
 }
 
@@ -163,7 +163,7 @@ TEST_F(LockTest, IsHeldBeyondItsLeaseByHeartbeats) {
   const uint64_t token = a->Token().value();
   const auto b = Lock("job", "b");
   // While b waits, a has to renew twice.
-  EXPECT_EQ(b->LockFor(Milliseconds(1500)).code, Code::kDeadlineExceeded);
+  EXPECT_EQ(b->LockFor(Milliseconds(1500)).outcome, LockOutcome::kHeld);
   EXPECT_TRUE(a->HasLock());
   EXPECT_EQ(a->Token(), token);
 }
@@ -171,7 +171,7 @@ TEST_F(LockTest, IsHeldBeyondItsLeaseByHeartbeats) {
 TEST_F(LockTest, WhoWaitsIsToldOfAReleaseInTheSameProgram) {
   const auto a = Held("job", "a");
   const auto b = Lock("job", "b");
-  ASSERT_EQ(b->TryLock().code, Code::kDeadlineExceeded);  // it has seen the row
+  ASSERT_EQ(b->TryLock().outcome, LockOutcome::kHeld);  // it has seen the row
   auto waiting = std::async(std::launch::async, [&] { return b->Lock(); });
   a->Unlock();
   EXPECT_EQ(FormatStatus(waiting.get()), "OK");
@@ -184,12 +184,12 @@ TEST_F(LockTest, AGuardGivesBackAtTheEndOfItsBlock) {
   const auto b = Lock("job", "b");
   {
     LockGuard guard(*a);
-    ASSERT_TRUE(guard) << FormatStatus(guard.status());
+    ASSERT_TRUE(guard) << FormatResult(guard.result());
     EXPECT_EQ(guard.token(), a->Token());
     EXPECT_FALSE(guard.stop().stop_requested());
     const LockGuard other(*b, Milliseconds(100));
     EXPECT_FALSE(other);
-    EXPECT_THAT(FormatStatus(other.status()), HasSubstr("held by another process"));
+    EXPECT_THAT(FormatResult(other.result()), HasSubstr("held by another process"));
   }
   EXPECT_FALSE(a->HasLock());
   EXPECT_TRUE(LockGuard(*b));
@@ -218,10 +218,10 @@ TEST_F(LockTest, WorkIsToldToStopBeforeTheLockIsGivenBack) {
     given_back.set_value();
   });
   // The row is still a's, since its work has not returned.
-  EXPECT_EQ(Lock("job", "b")->TryLock().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(Lock("job", "b")->TryLock().outcome, LockOutcome::kHeld);
   may_return.set_value();
   given_back.get_future().wait();
-  EXPECT_EQ(FormatStatus(Lock("job", "b")->TryLock()), "OK");
+  EXPECT_EQ(FormatResult(Lock("job", "b")->TryLock()), "OK");
 }
 
 TEST_F(LockTest, CanBeTakenAgain) {
@@ -331,7 +331,7 @@ TEST_F(LockTest, ExcludesTheThreadsOfThisProcessToo) {
     threads.emplace_back([&] {
       for (int round = 0; round < 5; ++round) {
         const LockGuard guard(*lock);
-        EXPECT_EQ(FormatStatus(guard.status()), "OK");
+        EXPECT_EQ(FormatResult(guard.result()), "OK");
         EXPECT_EQ(++inside, 1);
         std::this_thread::yield();
         --inside;
@@ -346,18 +346,18 @@ TEST_F(LockTest, ExcludesTheThreadsOfThisProcessToo) {
 TEST_F(LockTest, AThreadDoesNotGetALockThatAnotherOneHas) {
   const auto lock = Held("job", "a");
   std::jthread([&] {
-    for (const Status& status : {lock->TryLock(), lock->LockFor(Milliseconds(1))}) {
-      EXPECT_EQ(status.code, Code::kDeadlineExceeded);
-      EXPECT_THAT(status.message, HasSubstr("another thread of this process"));
+    for (const LockResult& result : {lock->TryLock(), lock->LockFor(Milliseconds(1))}) {
+      EXPECT_EQ(result.outcome, LockOutcome::kHeld);
+      EXPECT_THAT(FormatResult(result), HasSubstr("another thread of this process"));
     }
     // A guard that did not get the lock does not give it back.
     const LockGuard guard(*lock, Milliseconds(1));
-    EXPECT_FALSE(guard.status().ok());
+    EXPECT_FALSE(guard.result().ok());
   }).join();
   EXPECT_TRUE(lock->HasLock());
   EXPECT_EQ(FormatStatus(lock->Lock()), "OK");  // the thread that has it
   lock->Unlock();
-  std::jthread([&] { EXPECT_EQ(FormatStatus(lock->TryLock()), "OK"); }).join();
+  std::jthread([&] { EXPECT_EQ(FormatResult(lock->TryLock()), "OK"); }).join();
 }
 
 TEST_F(LockTest, AChildOfAForkNeverLeads) {
@@ -367,7 +367,7 @@ TEST_F(LockTest, AChildOfAForkNeverLeads) {
     alarm(60);  // a child that waits for threads that it does not have
     bool right = !lock->Now().leads && !lock->HasLock() && !lock->Token();
     right = right && lock->Term().stop_requested();
-    right = right && lock->TryLock().code == Code::kFailedPrecondition;
+    right = right && lock->TryLock().error.code == Code::kFailedPrecondition;
     lock.reset();
     client_.reset();
     _exit(right ? 0 : 1);
@@ -436,7 +436,7 @@ TEST_F(LockTest, AnOperatorSeesWhoHoldsWhatAndCanEndIt) {
   EXPECT_GT(holdings[1].left.value(), Duration());
   EXPECT_LE(holdings[1].left.value(), Seconds(10));
   ASSERT_EQ(FormatStatus(client_->ForceRelease("fenced_lease", "", "job")), "OK");
-  EXPECT_EQ(FormatStatus(Lock("job", "b")->TryLock()), "OK");
+  EXPECT_EQ(FormatResult(Lock("job", "b")->TryLock()), "OK");
   EXPECT_EQ(client_->ForceRelease("fenced_lease", "", "none").code, Code::kNotFound);
 }
 
@@ -544,7 +544,7 @@ TEST_F(LockTest, AProtocolRefusesATableOfAnother) {
   const auto a = Held("job", "a");
   const auto b =
       Make(*client_, {.name = "job", .protocol = "spindle_v2", .id = "b", .table = "fenced_locks"});
-  for (const Status& status : {b->TryLock(), b->LockFor(Seconds(30)), b->Lock(),
+  for (const Status& status : {b->TryLock().error, b->LockFor(Seconds(30)).error, b->Lock(),
                                client_->Check("spindle_v2", "fenced_locks", Seconds(5))}) {
     EXPECT_EQ(status.code, Code::kInvalidArgument);
     EXPECT_THAT(status.message, HasSubstr("the table fenced_locks is fenced_lease's"));
@@ -621,7 +621,7 @@ TEST(LockMigrationTest, ATableOfSpindleBecomesOneOfFencedLease) {
   }
   const auto lock =
       Make(*client, {.name = "job", .id = "new", .lease = Seconds(1), .table = "locktable"});
-  EXPECT_EQ(lock->TryLock().code, Code::kInvalidArgument);  // two columns are missing
+  EXPECT_EQ(lock->TryLock().error.code, Code::kInvalidArgument);  // two columns are missing
   AdminClient admin(database->Connection());
   Answered<Status> altered;
   admin.UpdateDdl(kLockDatabase,
@@ -630,7 +630,7 @@ TEST(LockMigrationTest, ATableOfSpindleBecomesOneOfFencedLease) {
                   altered.Callback());
   ASSERT_EQ(FormatStatus(altered.Wait()), "OK");
   // Spindle does not release its lock, so this waits for its last lease.
-  ASSERT_EQ(FormatStatus(lock->LockFor(Seconds(30))), "OK");
+  ASSERT_EQ(FormatResult(lock->LockFor(Seconds(30))), "OK");
   EXPECT_TRUE(lock->HasLock());
 }
 
@@ -660,7 +660,7 @@ TEST_P(EveryProtocolTest, TakesKeepsAndGivesBack) {
   ASSERT_THAT(holdings, SizeIs(1));
   EXPECT_EQ(holdings[0].holder, "a");
   EXPECT_GT(holdings[0].left.value(), Duration());
-  EXPECT_EQ(b->TryLock().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(b->TryLock().outcome, LockOutcome::kHeld);
   a->Unlock();
   EXPECT_EQ(FormatStatus(b->Lock()), "OK");
   EXPECT_TRUE(b->HasLock());

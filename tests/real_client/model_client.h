@@ -45,6 +45,11 @@ class ModelClient final : public real_client::TransactionClient {
     const std::lock_guard lock(mutex_);
     fate_ = std::move(fate);
   }
+  // Called after each transaction that has run. If it returns a result, that is the answer.
+  void SetLoss(Fate loss) {
+    const std::lock_guard lock(mutex_);
+    loss_ = std::move(loss);
+  }
 
   RunId Run(Transaction transaction, Done done) override {
     const std::lock_guard lock(mutex_);
@@ -88,12 +93,14 @@ class ModelClient final : public real_client::TransactionClient {
     while (true) {
       Job job;
       Fate fate;
+      Fate loss;
       {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !queue_.empty(); });
         job = std::move(queue_.front());
         queue_.pop_front();
         fate = fate_;
+        loss = loss_;
       }
       if (job.closed) return job.closed();
       if (job.cancelled) {
@@ -101,7 +108,12 @@ class ModelClient final : public real_client::TransactionClient {
         continue;
       }
       std::optional<TransactionResult> answer = fate ? fate(job.transaction) : std::nullopt;
-      job.done(answer ? *std::move(answer) : Execute(std::move(job.transaction)));
+      if (!answer) {
+        TransactionResult result = Execute(job.transaction);
+        answer = loss ? loss(job.transaction) : std::nullopt;
+        if (!answer) answer = std::move(result);
+      }
+      job.done(*std::move(answer));
     }
   }
 
@@ -166,6 +178,7 @@ class ModelClient final : public real_client::TransactionClient {
   std::condition_variable changed_;
   std::deque<Job> queue_;  // guarded by mutex_, like all members below
   Fate fate_;
+  Fate loss_;
   RunId last_run_ = 0;
   bool closed_ = false;
   std::thread thread_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "protocol/protocols.h"
+#include "protocol/spanner/status.h"
 #include "tests/cli/lock/lock_cli_testing.h"
 
 namespace whorl::exec_test {
@@ -171,6 +172,46 @@ TEST_F(LockExecTest, SaysThatALeaseIsTooShortForTheLatency) {
   EXPECT_EQ(nearly.code, 125);
   EXPECT_THAT(nearly.err, testing::ContainsRegex(kHint));
   EXPECT_THAT(longer.err + nearly.err, Not(HasSubstr("the guard of the command was lost")));
+}
+
+// --- what is held, and what only failed -------------------------------------------------------------
+
+// A job that ends with 0 because "another does it" must be done by another: --conflict-exit-code 0 hides
+// everything else.
+TEST_F(LockExecTest, AFreeLockHasNoConflictWhateverSpannerSays) {
+  Init("job");
+  for (const char* method : {"ExecuteStreamingSql", "ExecuteSql", "Commit"}) {
+    for (const Code code : whorl::AllOf<Code>()) {
+      if (code == Code::kOk) continue;
+      SCOPED_TRACE(std::string(method) + " " + std::string(WordOf(code)));
+      database_->server()->SetFaults(
+          [method = std::string_view(method), code](const server::CallInfo& call) {
+            if (call.method != method) return server::FaultAction(server::LetPass{});
+            return server::FaultAction(server::FailBefore{Error(code, "said by the test")});
+          });
+      const Ended ended = Shell(
+          "x() { \"$W\" lock exec job --lease 1s --conflict-exit-code 0 \"$@\" -- touch ran; "
+          "echo $?; }; x --no-wait 2>no_wait & x --wait 200ms 2>wait; wait; cat no_wait wait >&2");
+      EXPECT_EQ(ended.out, "125\n125\n") << ended.err;
+      EXPECT_THAT(ended.err, HasSubstr("said by the test"));
+      EXPECT_THAT(ended.err, Not(HasSubstr("held by another process")));
+      EXPECT_FALSE(fs::exists(folder_ / "ran"));
+    }
+  }
+}
+
+TEST_F(LockExecTest, SaysAReasonOnceAndNotForEachAttempt) {
+  Init("job");
+  database_->server()->SetFaults([](const server::CallInfo& call) {
+    if (call.method != "Commit") return server::FaultAction(server::LetPass{});
+    return server::FaultAction(server::FailBefore{Error(Code::kInternal, "said by the test")});
+  });
+  const Ended ended = Whorl("lock exec job --wait 2s -- true");
+  EXPECT_EQ(ended.code, 125);
+  EXPECT_THAT(ended.err,
+              testing::MatchesRegex(
+                  "whorl: take: INTERNAL: said by the test[^\n]*; still trying\n"
+                  "whorl: INTERNAL: the lock job was not taken[^\n]*said by the test[^\n]*\n"));
 }
 
 // No name is taken for SQL, a file or an option.

@@ -19,6 +19,7 @@ const std::vector<std::string> kLocks = {"x", "x_1"};  // the second looks like 
 constexpr StepName kLocking = spindle_v2::steps::kHeartbeatUpdate;
 constexpr StepName kReading = spindle_v2::steps::kCheck;
 constexpr Duration kIdle = Seconds(10);  // for which locks outlive whoever holds them
+constexpr int64_t kStartsInSecond = 10;  // 8 + 16 s / 10 s
 
 // All that was ever seen, and the naive judgement of it.
 class Oracle {
@@ -166,6 +167,28 @@ class Oracle {
     if (keepers >= 2) Violate(Invariant::kOneLiveToken);
   }
 
+  // All starts of a step since its transactions end as they do, or were too many.
+  struct Pace {
+    std::vector<Instant> starts;
+    std::optional<std::pair<Outcome, Code>> ending;
+  };
+  void CountStart(const TransactionStarted& x) {
+    std::vector<Instant>& starts = paces_[{x.process, x.lock, x.step}].starts;
+    starts.push_back(now_);
+    const auto last_second =
+        std::ranges::count_if(starts, [this](Instant start) { return now_ - start < Seconds(1); });
+    if (last_second <= kStartsInSecond) return;
+    Violate(Invariant::kPacedCalls);
+    starts.clear();
+  }
+  void NoticeEnding(const TransactionFinished& x) {
+    const auto found = paces_.find({x.process, x.lock, x.step});
+    if (found == paces_.end()) return;
+    const std::pair ending(x.outcome, x.code);
+    if (found->second.ending && *found->second.ending != ending) found->second.starts.clear();
+    found->second.ending = ending;
+  }
+
   // --- what is seen ---
   template <typename Other>
   void See(const Other&) {}
@@ -193,6 +216,7 @@ class Oracle {
   void See(const FaultBegan&) { ++faults_; }
   void See(const FaultEnded&) { --faults_; }
   void See(const TransactionStarted& x) {
+    CountStart(x);
     open_.try_emplace({x.process, x.lock, x.request}, Open{.step = x.step});
   }
   void See(const CallSent& x) {
@@ -219,6 +243,7 @@ class Oracle {
     if (!IsAwaited(x.call)) Excuse(now_);
   }
   void See(const TransactionFinished& x) {
+    NoticeEnding(x);
     open_.erase({x.process, x.lock, x.request});
     hung_.erase({x.process, x.lock, x.request});
     if (x.step == kLocking && x.code == Code::kDeadlineExceeded) Excuse(now_ + kIdle);
@@ -362,6 +387,7 @@ class Oracle {
   std::set<int16_t> cut_;
   int faults_ = 0;
   std::map<TransactionKey, Open> open_;
+  std::map<std::tuple<ProcessId, uint16_t, StepName>, Pace> paces_;
   std::set<TransactionKey> hung_;
   std::array<PerLock, 2> locks_ = {PerLock{.without_since = Instant{}},
                                    PerLock{.without_since = Instant{}}};
@@ -587,6 +613,8 @@ TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
   for (const Invariant invariant : AllOf<Invariant>()) {
     // This protocol gives nothing back; checkers_work_test.cc has traces of those that do.
     if (invariant == Invariant::kNoWorkAfterRelease) continue;
+    // Nor does it start so many; checkers_pace_test.cc has traces that do.
+    if (invariant == Invariant::kPacedCalls) continue;
     EXPECT_GT(seen[static_cast<size_t>(invariant)], 100) << WordOf(invariant);
   }
   for (const Metric metric :

@@ -1,0 +1,55 @@
+#include "sim/judge/checkers/paced_calls.h"
+
+#include <algorithm>
+
+#include "sim/scenario/rules.h"
+
+namespace whorl::sim {
+namespace {
+
+std::string TextOf(const std::optional<PacedCalls::Ending>& ending) {
+  if (!ending) return "and none has ended";
+  const std::string_view word =
+      ending->code == Code::kOk ? WordOf(ending->outcome) : WordOf(ending->code);
+  return "and the last ended " + std::string(word);
+}
+
+}  // namespace
+
+PacedCalls::Repeats& PacedCalls::RepeatsOf(ProcessId process, uint16_t lock, StepName step,
+                                           const CheckerSetup& setup) {
+  Part& part = parts[setup.ParticipationIndex(process.node, lock)];
+  if (part.process != process) part = {.process = process, .steps = {}};
+  const auto known = std::ranges::find(part.steps, step, &Repeats::step);
+  if (known != part.steps.end()) return *known;
+  return part.steps.emplace_back(Repeats{.step = step, .ending = std::nullopt, .starts = {}});
+}
+
+void PacedCalls::On(const TransactionStarted& x, const Now& now) {
+  if (x.step == steps::kHasLock) return;
+  Repeats& repeats = RepeatsOf(x.process, x.lock, x.step, now.setup);
+  std::erase_if(repeats.starts, [&](Instant start) { return start + Seconds(1) <= now.at; });
+  repeats.starts.push_back(now.at);
+  const int64_t most = StartsInSecondMax(now.setup.Node(x.process.node).lease);
+  if (std::ssize(repeats.starts) <= most) return;
+  now.Violated(kInvariant, [&] {
+    return now.NameOf(x.process) + " started " + std::to_string(repeats.starts.size()) + " times " +
+           std::string(WordOf(x.step)) + " of lock " + now.LockName(x.lock) +
+           " within a second, where at most " + std::to_string(most) + " are paced, " +
+           TextOf(repeats.ending);
+  });
+  repeats.starts.clear();
+}
+
+// What an older process of the node hears says nothing of the newest.
+void PacedCalls::On(const TransactionFinished& x, const Now& now) {
+  if (x.step == steps::kHasLock) return;
+  const Part& part = parts[now.setup.ParticipationIndex(x.process.node, x.lock)];
+  if (part.process != x.process) return;
+  Repeats& repeats = RepeatsOf(x.process, x.lock, x.step, now.setup);
+  const Ending ending = {.outcome = x.outcome, .code = x.code};
+  if (repeats.ending && *repeats.ending != ending) repeats.starts.clear();
+  repeats.ending = ending;
+}
+
+}  // namespace whorl::sim

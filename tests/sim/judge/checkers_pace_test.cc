@@ -1,0 +1,105 @@
+// paced_calls on crafted traces. With a lease of 10 s a process may start ten of a step in any second.
+#include <string>
+
+#include "protocol/fenced_lease/words.h"
+#include "tests/sim/judge/checkers_testing.h"
+
+namespace whorl::sim::checkers_pace_test {
+namespace {
+
+using fenced_lease::steps::kBeat;
+using fenced_lease::steps::kTake;
+
+Scenario Fenced(Duration lease) {
+  Scenario scenario = MakeScenario({"a", "b"});
+  scenario.protocol = "fenced_lease";
+  for (NodeSpec& node : scenario.nodes) node.lease = lease;
+  return scenario;
+}
+
+struct Pace {
+  explicit Pace(Duration lease = Seconds(10)) : trace(Fenced(lease)) {
+    trace.At(Duration{}).Starts("a").Starts("b");
+  }
+  // One transaction begins, and ends at once.
+  Pace& Calls(Duration at, StepName step = kTake, Code code = Code::kInternal,
+              const std::string& node = "a") {
+    trace.At(at);
+    Begins(step, node);
+    trace.Happens(TransactionFinished{.process = trace.Process(node),
+                                      .lock = 0,
+                                      .request = 0,
+                                      .step = step,
+                                      .outcome = Outcome::kUnknown,
+                                      .code = code});
+    return *this;
+  }
+  void Begins(StepName step, const std::string& node = "a") {
+    trace.Happens(
+        TransactionStarted{.process = trace.Process(node), .lock = 0, .request = 0, .step = step});
+  }
+  CheckReport AtEnd() { return trace.EndsAt(Seconds(30)); }
+
+  Trace trace;
+};
+
+TEST(PacedCallsTest, ElevenInASecondAreTooManyWhateverTheAnswer) {
+  for (const Code code : AllOf<Code>()) {
+    SCOPED_TRACE(WordOf(code));
+    Pace pace;
+    for (int i = 0; i < 11; ++i) pace.Calls(Seconds(1) + Milliseconds(90 * i), kTake, code);
+    ExpectViolated(pace.AtEnd(), Invariant::kPacedCalls, Milliseconds(1'900), 0,
+                   {"a started 11 times take of lock lock within a second", "at most 10"});
+  }
+}
+
+TEST(PacedCallsTest, TenAreNot) {
+  Pace pace;
+  for (int i = 0; i < 100; ++i) pace.Calls(Seconds(1) + Milliseconds(100 * i));
+  ExpectHolds(pace.AtEnd(), Invariant::kPacedCalls);
+}
+
+TEST(PacedCallsTest, WhatIsLostIsRepeatedLikeWhatIsRefused) {
+  Pace pace;
+  pace.trace.At(Seconds(1));
+  for (int i = 0; i < 11; ++i) pace.Begins(kTake);
+  ExpectViolated(pace.AtEnd(), Invariant::kPacedCalls, Seconds(1), 0, {"none has ended"});
+}
+
+TEST(PacedCallsTest, AnotherAnswerIsNoRepetition) {
+  Pace pace;
+  for (int i = 0; i < 9; ++i) pace.Calls(Seconds(1));
+  for (int i = 0; i < 10; ++i) pace.Calls(Seconds(1), kTake, Code::kUnavailable);
+  ExpectHolds(pace.AtEnd(), Invariant::kPacedCalls);
+}
+
+TEST(PacedCallsTest, EachStepAndEachProcessHasItsOwn) {
+  Pace pace;
+  for (int i = 0; i < 10; ++i) {
+    pace.Calls(Seconds(1), kTake).Calls(Seconds(1), kBeat);
+    pace.Calls(Seconds(1), kTake, Code::kInternal, "b");
+  }
+  pace.trace.Crashes("a").Starts("a");
+  for (int i = 0; i < 10; ++i) pace.Calls(Seconds(1), kTake);
+  ExpectHolds(pace.AtEnd(), Invariant::kPacedCalls);
+}
+
+// The application asks as often as it likes.
+TEST(PacedCallsTest, QuestionsOfTheApplicationDoNotCount) {
+  Pace pace;
+  for (int i = 0; i < 100; ++i) pace.Calls(Seconds(1), steps::kHasLock);
+  ExpectHolds(pace.AtEnd(), Invariant::kPacedCalls);
+}
+
+// Heartbeats come every sixteenth of it.
+TEST(PacedCallsTest, AShorterLeaseAllowsMore) {
+  Pace pace(Seconds(1));
+  for (int i = 0; i < 24; ++i) pace.Calls(Seconds(1), kBeat);
+  ExpectHolds(pace.AtEnd(), Invariant::kPacedCalls);
+  Pace more(Seconds(1));
+  for (int i = 0; i < 25; ++i) more.Calls(Seconds(1), kBeat);
+  ExpectViolated(more.AtEnd(), Invariant::kPacedCalls, Seconds(1), 0, {"at most 24"});
+}
+
+}  // namespace
+}  // namespace whorl::sim::checkers_pace_test
