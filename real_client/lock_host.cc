@@ -152,7 +152,7 @@ void LockHost::OnTableSeen(const ProtocolInfo& whose, const Status& read) {
   const Status status = JudgeForeignProbe(info_, options_.table, whose, read);
   table_seen_ = status.ok();
   if (table_seen_) return Give(Started{});
-  NoticeStatus(fenced_lease::steps::kRead, status);
+  NoticeStatus(operator_steps::kProbe, status);
   if (options_.observer) {
     options_.observer->OnTransaction({.step = WordOf(operator_steps::kProbe),
                                       .renews_lease = false,
@@ -488,7 +488,7 @@ LockResult LockHost::ResultOf(const TransactionResult& look) const {
   if (may_be_own) return NotTaken("the row is this process's own, but it does not lead yet");
   if (holding.free_at) {
     return NotTaken("whorl lock init made its row, which nobody may take before " +
-                    FormatTimestamp(*holding.free_at));
+                    FormatRfc3339(*holding.free_at));
   }
   if (!holdings.empty() && !holdings[0].holder.empty()) {
     return NotTaken("the lease of its last holder, " + holdings[0].holder +

@@ -496,12 +496,12 @@ TEST_F(LockTest, ARowThatIsMadeWaitsForALeaseUnlessTheLockIsNew) {
   while (SystemNow() < free_at) {
   }
   const auto b = Make(*client_, {.name = "job", .id = "b"});
-  EXPECT_EQ(FormatStatus(b->TryLock()), "OK");
+  EXPECT_EQ(FormatResult(b->TryLock()), "OK");
 
   ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", "new", {.is_new = true}, made)),
             "OK");
   EXPECT_EQ(made.free_at, std::nullopt);
-  EXPECT_EQ(FormatStatus(Lock("new", "c")->TryLock()), "OK");
+  EXPECT_EQ(FormatResult(Lock("new", "c")->TryLock()), "OK");
 }
 
 // What `whorl lock init` prints of a row that waits is how to free it.
@@ -512,7 +512,7 @@ TEST_F(LockTest, ARowThatWaitsIsFreedForWhoSaysThatTheLockIsNew) {
             "OK");
   EXPECT_TRUE(made.made);
   const auto a = Lock("job", "a");
-  EXPECT_EQ(FormatStatus(a->TryLock()), "OK");
+  EXPECT_EQ(FormatResult(a->TryLock()), "OK");
   // Whoever has the lock keeps it.
   ASSERT_EQ(FormatStatus(client_->InitLock("fenced_lease", "", "job", {.is_new = true}, made)),
             "OK");
