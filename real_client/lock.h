@@ -162,6 +162,8 @@ struct LockResult {
     return {.outcome = LockOutcome::kFailed, .error = std::move(error), .holder = {}};
   }
 };
+// The error where Spanner has not answered at all.
+inline constexpr std::string_view kNoAnswer = "no answer from Spanner in time";
 // "OK", "held by another process", or the error.
 std::string FormatResult(const LockResult& result);
 

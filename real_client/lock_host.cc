@@ -455,8 +455,7 @@ void LockHost::GiveUp(bool (*gives_up)(const Waiter&)) {
   if (!any) return;
   const auto fail = [](const Waiter& waiter) { return waiter.gives_up; };
   if (ended_ == 0) {
-    return FailWaiters(
-        LockResult::Failed(Error(Code::kUnavailable, "no answer from Spanner in time")), fail);
+    return FailWaiters(LockResult::Failed(Error(Code::kUnavailable, std::string(kNoAnswer))), fail);
   }
   // What Spanner did not answer now it would hardly answer a moment later.
   if (!IsAnswer(failure_)) return FailWaiters(NotTaken(""), fail);

@@ -230,11 +230,12 @@ int LockedCommand::NotTaken(const LockResult& result) {
   const std::lock_guard guard(mutex_);
   if (signal_ != 0) return 128 + signal_;
   if (result.outcome == LockOutcome::kHeld) {
-    Complain(Cat("the lock ", sim::Printable(request_.names[0]), " is ", FormatResult(result),
-                 Hint()));
+    Complain(
+        Cat("the lock ", sim::Printable(request_.names[0]), " is ", FormatResult(result), Hint()));
     return request_.conflict_code;
   }
-  Complain((has_heard_ ? Explain(request_, result.error) : NoAnswer()) + Hint());
+  const bool has_answered = result.error.message != real_client::kNoAnswer;
+  Complain((has_answered ? Explain(request_, result.error) : NoAnswer()) + Hint());
   return kExecFailed;
 }
 

@@ -11,8 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/protocols.h"
-#include "real_client/lock.h"
+#include "real_client/lock_table.h"
 
 namespace whorl::cli {
 

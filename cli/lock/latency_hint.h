@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/spanner/time.h"
+#include "real_client/lock.h"
 
 namespace whorl::cli {
 

@@ -135,6 +135,16 @@ class Serving {
     SayHowItDies();
     const Signals signals({SIGINT, SIGTERM, SIGHUP}, [this](int signal) { OnSignal(signal); });
     std::unique_ptr<server::Server> server;
+    const int code = ServeUntilEnd(server);
+    // A call that does not return holds it up.
+    MustEndSoon(true);
+    server.reset();
+    MustEndSoon(false);
+    return code;
+  }
+
+ private:
+  int ServeUntilEnd(std::unique_ptr<server::Server>& server) {
     std::unique_ptr<FaultFront> front;
     std::vector<std::string> addresses;
     std::unique_ptr<ControlPlane> control;
@@ -174,13 +184,9 @@ class Serving {
     const std::string url = control == nullptr ? "" : control->url();
     const int code =
         request_.command.empty() ? WaitForSignal(addresses, url) : RunCommand(addresses, url);
-    // A call that does not return holds up both.
-    MustEndSoon(true);
     control.reset();
-    const absl::Status ended = front == nullptr ? absl::OkStatus() : front->End();
-    server.reset();
-    MustEndSoon(false);
     if (front == nullptr) return code;
+    const absl::Status ended = front->End();
     for (const std::string& line : front->Report()) Complain(line);
     if (!ended.ok()) {
       Complain(std::string(ended.message()));
@@ -192,7 +198,6 @@ class Serving {
     return code == 0 ? CodeOf({}, {.has_found = summary.has_found}) : code;
   }
 
- private:
   int Fail(const absl::Status& status) {
     Complain(std::string(status.message()));
     const bool is_input = status.code() == absl::StatusCode::kInvalidArgument;

@@ -13,7 +13,6 @@
 #include "live/foreign/live_verdict.h"
 #include "live/rules/call_rules.h"
 #include "live/rules/rule_engine.h"
-#include "protocol/spanner/time.h"
 #include "real_client/options.h"
 #include "sim/scenario/direction.h"
 #include "sim/world/observation.h"

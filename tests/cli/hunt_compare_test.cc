@@ -91,7 +91,7 @@ TEST_F(CliCompareTest, JsonLinesSayWhatIsComparedAndFound) {
                 Ends(0, HasSubstr(line["invariant"].get<std::string>() + " violated at")))
         << line;
   }
-  EXPECT_EQ(invariants, 11U);
+  EXPECT_EQ(invariants, 12U);
   EXPECT_EQ(figures, 5U);
 }
 

@@ -467,7 +467,7 @@ TEST_F(CliHuntTest, DigestsHoldHashAndVerdictsOfEveryRun) {
   EXPECT_EQ(all[0], "0");
   EXPECT_EQ(all[101], "100");
   std::erase_if(all, [](const std::string& word) { return word.size() < 4; });
-  EXPECT_THAT(all, testing::Each(testing::MatchesRegex("[0-9a-f]{16}:[hvu-]{11}")));
+  EXPECT_THAT(all, testing::Each(testing::MatchesRegex("[0-9a-f]{16}:[hvu-]{12}")));
   EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 120U);
 
   Whorl("hunt --protocol spindle_v2 --promised --runs 120 --shard 18/60 --digests some");

@@ -66,7 +66,6 @@ struct Table {
   explicit Table(const ProtocolInfo& protocol, Duration lease_used = Seconds(10))
       : info(protocol), lease(lease_used) {
     if (auto init = InitTransaction(info, std::string(info.table), "job")) Run(*std::move(init));
-    if (!info.init_row.empty()) InsertInitRow();
   }
   std::unique_ptr<DistributedLock> Make(TransactionClient& over, const std::string& id) {
     const LockHost::Surroundings around = {
@@ -74,12 +73,6 @@ struct Table {
     return std::make_unique<DistributedLock>(std::make_shared<LockHost>(
         around, info,
         LockOptions{.name = "job", .id = id, .lease = lease, .table = std::string(info.table)}));
-  }
-  void InsertInitRow() {
-    Mutation insert{.kind = MutationKind::kInsert, .table = std::string(info.table)};
-    for (const ColumnInfo& column : info.columns) insert.columns.emplace_back(column.name);
-    insert.rows = {info.init_row};
-    Run({.step = steps::kWrite, .mode = Mode::kReadWrite, .mutations = {std::move(insert)}});
   }
   TransactionResult Run(Transaction transaction) {
     std::promise<TransactionResult> ended;
