@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/scenario/assumptions.h"
 #include "sim/judge/known.h"
+#include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/goals.h"
 #include "sim/scenario/number_text.h"

@@ -82,7 +82,8 @@ class HelpExamples : public CliTest {
   // 0 and 1: it ran to its end; 124: it was still running, and was interrupted. An example may well merge the
   // one part that there is.
   static bool Ran(const Ended& ended) {
-    const bool is_part = ended.code == 3 && ended.err.find("did not come to its end") != std::string::npos;
+    const bool is_part =
+        ended.code == 3 && ended.err.find("did not come to its end") != std::string::npos;
     return ended.code <= 1 || ended.code == 124 || is_part;
   }
 
