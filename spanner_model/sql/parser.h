@@ -1,9 +1,8 @@
 // Parses a statement: SELECT, INSERT, UPDATE or DELETE of one table.
 //
-// Deliberately left out, and refused by name (`JOIN is not modelled`): joins, subqueries in the place of a
-// table, set operations, WITH,
-// INSERT OR REPLACE, THEN RETURN WITH ACTION. schema.h parses DDL. A new clause needs a function in
-// parser.cc, a field in ast.h, and a step in binder.cc or select_binder.cc.
+// Deliberately left out, and refused by name (`JOIN is not modelled`): joins, subqueries in the place of
+// a table, set operations, WITH, INSERT OR REPLACE, THEN RETURN WITH ACTION. schema.h parses DDL. A new
+// clause needs a function in parser.cc, a field in ast.h, and a step in binder.cc or select_binder.cc.
 #pragma once
 
 #include <string_view>
