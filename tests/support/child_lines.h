@@ -21,6 +21,9 @@ class ChildLines {
   ChildLines& operator=(const ChildLines&) = delete;
 
   pid_t pid() const { return child_.pid(); }
+  bool IsRunning() { return child_.IsRunning(); }
+  // As waitpid gives it. REQUIRES: the child has ended.
+  int status() const { return child_.status(); }
   // Sends SIGKILL and waits for the end. The output so far can still be read.
   void Kill() { child_.Kill(); }
   // The next line; nullopt if none is complete within `patience`, or the child has closed its
