@@ -90,6 +90,11 @@ class DifferentialTest : public testing::Test {
     for (const std::string& statement : sequence.schema) script += statement + ";\n";
     for (const Operation& operation : sequence.operations) {
       const auto modelled = model.Play(operation);
+      const std::string wrong = model.PlayEmptyRanges(operation);
+      if (!wrong.empty()) {
+        outcome.difference = wrong + "\n" + script;
+        break;
+      }
       const auto measured = emulator.Play(operation);
       script += Describe(operation) + "\n";
       if (modelled) script += "    model:    " + Describe(*modelled) + "\n";

@@ -435,6 +435,52 @@ Answer Player::PlayRead(const Operation& operation) {
   return AnswerWithRows(operation, spanner_.Read(request));
 }
 
+std::string Player::PlayEmptyRanges(const Operation& operation) {
+  std::vector<std::pair<std::string, KeySpan>> spans;
+  const auto add = [&](const std::string& table, const KeySet& keys) {
+    for (const KeySpan& span : Resolve(keys).spans) {
+      spans.push_back({table, {.start = span.start, .start_closed = false, .end = span.start}});
+      // A closed end means all keys that begin with it.
+      const bool differ = span.start.size() == span.end.size() && span.start != span.end;
+      for (const bool closed : {false, true}) {
+        if (closed && !differ) continue;
+        spans.push_back({table, {span.end, closed, span.start, closed}});
+      }
+    }
+  };
+  if (operation.kind == OperationKind::kRead) add(operation.table, operation.keys);
+  for (const Mutation& mutation : operation.mutations) {
+    if (mutation.kind == MutationKind::kDelete) add(mutation.table, mutation.keys);
+  }
+  if (spans.empty()) return {};
+  const auto session = spanner_.CreateSession(RawSpanner::DatabaseName(database_));
+  std::string wrong;
+  for (const auto& [table, span] : spans) {
+    const KeySet keys = {.spans = {span}};
+    v1::ReadRequest read;
+    read.set_session(session.reply.name());
+    read.set_table(table);
+    read.add_columns("k0");  // where there is none, the range is resolved, too
+    *read.mutable_key_set() = wire::EncodeKeySet(keys);
+    const auto heard = spanner_.Read(read);
+    if (heard.reply.rows_size() > 0) wrong += "rows of an empty range: " + read.DebugString();
+    v1::CommitRequest commit;
+    commit.set_session(session.reply.name());
+    commit.mutable_single_use_transaction()->mutable_read_write();
+    *commit.add_mutations() =
+        wire::EncodeMutation({.kind = MutationKind::kDelete, .table = table, .keys = keys});
+    const auto committed = spanner_.Commit(commit);
+    for (const grpc::StatusCode code : {heard.status.error_code(), committed.status.error_code()}) {
+      if (code == grpc::StatusCode::UNAVAILABLE || code == grpc::StatusCode::INTERNAL) {
+        wrong += "an empty range is answered by code " + std::to_string(code) + ": " +
+                 read.DebugString();
+      }
+    }
+  }
+  (void)spanner_.DeleteSession(session.reply.name());
+  return wrong;
+}
+
 Answer Player::PlayCommit(const Operation& operation) {
   v1::CommitRequest request;
   request.set_session(SessionName(operation.session));

@@ -61,6 +61,10 @@ class Player {
   // nullopt if the operation names a transaction that was not begun.
   std::optional<Answer> Play(const Operation& operation);
 
+  // Reads and deletes the empty ranges that have the ends of the operation's ranges: the emulator deletes
+  // other rows, or dies, so its answers are not compared. Returns what is wrong, or nothing.
+  std::string PlayEmptyRanges(const Operation& operation);
+
   // The number of transactions without a successful Commit or Rollback so far.
   int open_transactions() const { return static_cast<int>(open_.size()); }
   int calls() const { return calls_; }

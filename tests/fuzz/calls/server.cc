@@ -2,6 +2,8 @@
 // call reaches, without the rest of the command, so that a sanitizer's tree builds it quickly.
 //
 //   whorl_fuzz_server serve --ddl FILE --database NAME [--like-emulator]
+#include "spanner_model/server/server.h"
+
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
 
 #include <cstdio>
@@ -10,8 +12,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "spanner_model/server/server.h"
 
 namespace whorl::fuzz {
 namespace {
