@@ -139,6 +139,42 @@ TEST_F(ServerFrontendThreadsTest, CountsEveryIncrementOfManyThreads) {
   EXPECT_EQ(result.rows(0).values(0).string_value(), std::to_string(kThreads * kEach));
 }
 
+// Long texts are planned outside of the lock, for a schema that changes meanwhile.
+TEST_F(ServerFrontendThreadsTest, PlansLongTextsWhileTheSchemaChanges) {
+  constexpr int kEach = 20;
+  ASSERT_NO_FATAL_FAILURE(Start(WithCounter()));
+  std::atomic<int> planning = 2;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 2; ++thread) {
+    threads.emplace_back([this, &planning] {
+      v1::ExecuteSqlRequest request;
+      request.set_session(OpenSession());
+      for (int i = 0; i < kEach; ++i) {
+        request.set_sql("/*" + std::string(kLongRequest, 'x') + "*/ SELECT " + std::to_string(i) +
+                        " FROM counter WHERE id = @id");
+        (*request.mutable_params()->mutable_fields())["id"].set_string_value("1");
+        v1::ResultSet result;
+        const Status status = Call("ExecuteSql", request, &result);
+        // A schema change aborts what is under way.
+        EXPECT_TRUE(status.ok() || status.code == Code::kAborted) << FormatStatus(status);
+      }
+      --planning;
+    });
+  }
+  for (int i = 0; planning > 0; ++i) {
+    google::spanner::admin::database::v1::UpdateDatabaseDdlRequest update;
+    update.set_database(kDatabase);
+    update.add_statements(i % 2 == 0 ? "ALTER TABLE counter ADD COLUMN more INT64"
+                                     : "ALTER TABLE counter DROP COLUMN more");
+    Waiter waiter;
+    frontend_->Handle(
+        *FindMethod("/google.spanner.admin.database.v1.DatabaseAdmin/UpdateDatabaseDdl"),
+        std::make_shared<const decltype(update)>(update), waiter.Done());
+    EXPECT_TRUE(waiter.Await().status.ok());
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 // A shutdown while calls arrive, wait and are held answers all of them.
 TEST_F(ServerFrontendThreadsTest, AnswersEveryCallWhenItEndsAmongThem) {
   constexpr int kThreads = 4;
