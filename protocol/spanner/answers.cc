@@ -21,6 +21,8 @@ constexpr CodeSet kCommitAgain =
 
 // A constraint is broken by DML at once, and by mutations at Commit.
 constexpr CodeSet kStatement = {Code::kAborted, Code::kAlreadyExists, Code::kOutOfRange};
+// In a transaction in which DML broke one, a read repeats that error.
+constexpr CodeSet kRead = {Code::kAborted, Code::kAlreadyExists};
 constexpr std::array kAnswers = std::to_array<CallAnswers>({
     {.method = "BatchCreateSessions", .can_lose_session = false, .codes = {}},
     // Its groups are answered one by one, each with a status of its own within the reply.
@@ -37,10 +39,10 @@ constexpr std::array kAnswers = std::to_array<CallAnswers>({
     {.method = "ListSessions", .can_lose_session = false, .codes = {}},
     {.method = "PartitionQuery", .codes = {}},
     {.method = "PartitionRead", .codes = {}},
-    {.method = "Read", .codes = {Code::kAborted}},
+    {.method = "Read", .codes = kRead},
     // "Never returns ABORTED" (its proto).
     {.method = "Rollback", .codes = {}},
-    {.method = "StreamingRead", .codes = {Code::kAborted}},
+    {.method = "StreamingRead", .codes = kRead},
 });
 
 }  // namespace

@@ -54,6 +54,14 @@ TEST(AnswersTest, AbortedIsOfReadWriteTransactionsThatAreNotCommitted) {
   EXPECT_FALSE(CommitAgain().Has(Code::kAborted));
 }
 
+// DML that broke a constraint dooms its transaction, which then answers a read with that error: so does the
+// emulator.
+TEST(AnswersTest, AReadRepeatsTheErrorOfItsTransaction) {
+  EXPECT_TRUE(MayAnswer("Read", Code::kAlreadyExists, true));
+  EXPECT_TRUE(MayAnswer("StreamingRead", Code::kAlreadyExists, true));
+  EXPECT_FALSE(MayAnswer("BeginTransaction", Code::kAlreadyExists, true));
+}
+
 TEST(AnswersTest, NoCallIsAnsweredByDataLoss) {
   for (const CallAnswers& answers : AnswersOfCalls()) {
     EXPECT_FALSE(MayAnswer(answers.method, Code::kDataLoss, true)) << answers.method;
