@@ -233,6 +233,7 @@ class Sweep {
       case Statement::kOwns:
       case Statement::kAborted:
       case Statement::kCalled:
+      case Statement::kNotUnderstood:
       case Statement::kOther:
         break;
     }

@@ -13,6 +13,7 @@
 
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
+#include "protocol/spanner/words.h"
 
 namespace whorl::check {
 
@@ -49,7 +50,9 @@ enum class Statement : uint8_t {
   kAccepts,  // a resource accepts a write that carries a token
   kAborted,  // a call of it was aborted by Spanner
   kCalled,   // a call of it was answered, and committed nothing
-  kOther,    // anything else: shows that the process's log goes on
+  // A line of which nobody knows what it says: it may have said anything.
+  kNotUnderstood,
+  kOther,  // anything else: shows that the process's log goes on
 };
 
 struct Said {
@@ -95,6 +98,26 @@ struct Called {
   bool IsOfAnother() const { return !sender.empty() && sender != process; }
 };
 
+// What a process may log. A kind of which it has logged a line is taken for complete, and so is one that it declares.
+enum class Kind : uint8_t {
+  kLeading,   // leads, renewed, lost
+  kWorking,   // works, rests
+  kTokens,    // those that it hands out, with "leads" or "answer"
+  kAnswers,   // answer
+  kOwning,    // owns
+  kReleases,  // calls that name their step
+};
+constexpr auto WordTableOf(Kind) {
+  return MakeWordTable<Kind>({
+      {Kind::kLeading, "leads"},
+      {Kind::kWorking, "works"},
+      {Kind::kTokens, "tokens"},
+      {Kind::kAnswers, "answer"},
+      {Kind::kOwning, "owns"},
+      {Kind::kReleases, "steps"},
+  });
+}
+
 // What is declared of a process.
 struct Declared {
   std::string process;
@@ -105,6 +128,7 @@ struct Declared {
   std::optional<Duration> clock_most;
   // Times in its lines are shortened, by at most this.
   std::optional<Duration> resolution;
+  std::vector<Kind> logs = {};  // kinds of which each line is there, if there is any
 };
 
 // No version of the lock's row was there at `from`, nor at `to`, and what was in between was not read.

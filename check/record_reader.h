@@ -13,6 +13,7 @@
 #include "check/json_text.h"
 #include "check/node.h"
 #include "check/operation.h"
+#include "check/record_counts.h"
 #include "protocol/protocols.h"
 
 namespace whorl::check {
@@ -28,7 +29,10 @@ struct Wanted {
   std::string table;
   // If no table is wanted: that of the first record, shared by all files; null: records may be of any.
   std::shared_ptr<std::string> only_table = nullptr;
+  // What became of each record, shared by all files.
+  std::shared_ptr<RecordCounts> counts = std::make_shared<RecordCounts>();
 
+  RecordCounts& Counts() const { return *counts; }
   bool Wants(std::string_view name) const { return lock.empty() || name.empty() || name == lock; }
 };
 
