@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "check/relative_time.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::check {
@@ -123,7 +124,6 @@ void Checker::Add(Operation operation) {
     key = {said->at, said->number ? static_cast<uint64_t>(*said->number) : added_};
   } else {
     const auto& called = std::get<Called>(operation.what);
-    ++metrics_.calls;
     key = {called.commit, added_};
     // As a line of the process it stands where the reply came.
     Add({.place = operation.place,
@@ -134,14 +134,14 @@ void Checker::Add(Operation operation) {
                       .statement = Statement::kOther,
                       .lapses_in = {},
                       .token = {},
-                      .sender = {}}});
-    --metrics_.statements;
+                      .sender = {},
+                      .is_call = true}});
   }
   if (taken_ && key.first < *taken_) {
     ++metrics_.late;
     if (const auto* row = std::get_if<RowChange>(&operation.what)) rows_.AddLate(*row);
     if (const auto* said = std::get_if<Said>(&operation.what)) {
-      const std::string why = Cat("a line of ", said->process, " at ", FormatRfc3339(said->at),
+      const std::string why = Cat("a line of ", said->process, " at ", TimeText(said->at),
                                   " came after later ones were judged");
       MissingLines(why, "sort the lines, or allow a greater --window");
     }
@@ -215,10 +215,16 @@ bool Checker::Number(const Said& said) {
 
 void Checker::On(const Said& said) {
   if (!Number(said)) return;
-  ++metrics_.statements;
+  ++(said.is_call ? metrics_.calls : metrics_.statements);
   const bool is_gone = said.statement == Statement::kGone;
   const bool leads_not = is_gone || said.statement == Statement::kLeadsNot;
   const bool rests = is_gone || said.statement == Statement::kRests;
+  if (said.is_span) return OnSpan(said);
+  if (said.statement == Statement::kMayEnd) {
+    beliefs_.MayEnd(said.process, said.lock, said.at);
+    work_.MayEnd(said.process, said.lock, said.at);
+  }
+  if (said.statement == Statement::kHasStill) beliefs_.HasStill(said.process, said.lock);
   if (said.statement == Statement::kLeads) {
     if (said.is_renewal) processes_.At(said.process).logs_renewals = true;
     beliefs_.Begin(said.process, said.lock, said.at,
@@ -244,7 +250,7 @@ void Checker::On(const Said& said) {
     work_.Begin(said.process, said.lock, said.at);
     releases_.Begin(said.process, said.lock, said.at);
   }
-  if (leads_not) beliefs_.End(said.process, said.lock, said.at);
+  if (leads_not) beliefs_.End(said.process, said.lock, said.asked.value_or(said.at));
   if (rests) {
     work_.End(said.process, said.lock, said.at);
     releases_.End(said.process, said.lock, said.at);
@@ -252,6 +258,27 @@ void Checker::On(const Said& said) {
   const bool is_of_row =
       said.statement == Statement::kAnswers || said.statement == Statement::kOwns;
   if (leads_not || rests || is_of_row) Settle(said.at);
+}
+
+void Checker::OnSpan(const Said& said) {
+  Spans* const spans[] = {&beliefs_, &work_};
+  const bool is_work = said.statement == Statement::kWorks || said.statement == Statement::kRests;
+  switch (said.statement) {
+    case Statement::kLeads:
+    case Statement::kWorks:
+      spans[is_work]->BeginNested(said.process, said.lock, said.at);
+      if (is_work) releases_.Begin(said.process, said.lock, said.at);
+      return;
+    case Statement::kLeadsNot:
+    case Statement::kRests:
+      if (!spans[is_work]->EndNested(said.process, said.lock, said.at)) return;
+      if (is_work) releases_.End(said.process, said.lock, said.at);
+      return Settle(said.at);
+    default:  // kMayEnd
+      for (Spans* both : spans) both->MayEnd(said.process, said.lock, said.at);
+      releases_.Restart(said.process, said.at, Timestamp::Max());
+      return;
+  }
 }
 
 void Checker::Settle(Timestamp at) {

@@ -94,6 +94,7 @@ class Checker {
   InvariantFinding Find(Invariant invariant) const;
   void On(const RowChange& change);
   void On(const Said& said);
+  void OnSpan(const Said& said);
   // Judges and forgets what nothing that is yet to come can change.
   void Settle(Timestamp at);
   void On(const Called& called, const Place& place);

@@ -101,7 +101,7 @@ std::unique_ptr<whorl_check> Make(const char* options) {
         throw check::Wrong{Cat("\"format\" is json, edn, csv or log, not ", Quoted(text))};
       }
     } else if (name == "lease") {
-      judging.lease = check::ParseLength(text, name);
+      judging.lease = reading.wanted.jepsen.lease = check::ParseLength(text, name);
     } else if (name == "clock_error") {
       judging.clock_error = check::ParseLength(text, name);
     } else if (name == "window") {

@@ -233,6 +233,8 @@ class Sweep {
       case Statement::kOwns:
       case Statement::kAborted:
       case Statement::kCalled:
+      case Statement::kMayEnd:
+      case Statement::kHasStill:
       case Statement::kNotUnderstood:
       case Statement::kOther:
         break;

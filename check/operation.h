@@ -40,16 +40,18 @@ struct RowChange {
 enum class Statement : uint8_t {
   kLeads,
   kLeadsNot,
-  kWorks,    // its application begins work under the lock
-  kRests,    // and ends it
-  kStarted,  // the process has started; with the number 1, or none, anew if it ran before
-  kGone,     // the process has ended, however: it neither leads nor works any more
-  kSawEnd,   // it saw that another process, the sender, has ended
-  kAnswers,  // it answers its application that it has the lock
-  kOwns,     // it takes the token for its own, or none
-  kAccepts,  // a resource accepts a write that carries a token
-  kAborted,  // a call of it was aborted by Spanner
-  kCalled,   // a call of it was answered, and committed nothing
+  kWorks,     // its application begins work under the lock
+  kRests,     // and ends it
+  kStarted,   // the process has started; with the number 1, or none, anew if it ran before
+  kGone,      // the process has ended, however: it neither leads nor works any more
+  kSawEnd,    // it saw that another process, the sender, has ended
+  kAnswers,   // it answers its application that it has the lock
+  kOwns,      // it takes the token for its own, or none
+  kAccepts,   // a resource accepts a write that carries a token
+  kAborted,   // a call of it was aborted by Spanner
+  kCalled,    // a call of it was answered, and committed nothing
+  kMayEnd,    // what it led or did may end from now on, at any time
+  kHasStill,  // it has not ended: it leads as it did before kMayEnd
   // A line of which nobody knows what it says: it may have said anything.
   kNotUnderstood,
   kOther,  // anything else: shows that the process's log goes on
@@ -66,7 +68,7 @@ struct Said {
   // during a pause only a late one.
   std::optional<Duration> lapses_in;
   bool is_renewal = false;  // with kLeads: it led before, and its log has every renewal
-  // With kAnswers: when it was asked.
+  // With kAnswers: when it was asked. With kLeadsNot: when it asked for that.
   std::optional<Timestamp> asked;
   // With kLeads and kAnswers: what the application was handed; with kOwns: which it takes for its own;
   // with kAccepts: what the write carried.
@@ -75,6 +77,9 @@ struct Said {
   // With kSawEnd: which process has ended.
   std::string sender;
   int64_t attempts = 1;  // likewise: all but the last were aborted
+  // One of several beginnings and ends that may be within each other: what they say ends with the last of them.
+  bool is_span = false;
+  bool is_call = false;  // what Called says, as a line of its process
 
   const std::string& Sender() const { return sender.empty() ? process : sender; }
 };

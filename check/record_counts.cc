@@ -36,6 +36,8 @@ std::optional<Used> UsedAs(const Said& said) {
     case Statement::kAborted:
     case Statement::kCalled:
       return Used::kCalled;
+    case Statement::kMayEnd:
+    case Statement::kHasStill:
     case Statement::kNotUnderstood:
     case Statement::kOther:
       break;

@@ -5,6 +5,7 @@
 #include "check/jepsen.h"
 #include "check/otlp.h"
 #include "check/serve_calls.h"
+#include "check/time_spelling.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/units.h"
 
@@ -14,33 +15,9 @@ namespace {
 using sim::Cat;
 using sim::Quoted;
 
-// "+01:00" at the end of a time, as a duration; nothing if there is none.
-std::optional<Duration> OffsetIn(std::string_view text) {
-  constexpr size_t kSize = 6;
-  if (text.size() < kSize) return std::nullopt;
-  const std::string_view end = text.substr(text.size() - kSize);
-  const bool has_form = (end[0] == '+' || end[0] == '-') && end[3] == ':';
-  int hours = 0;
-  int minutes = 0;
-  const auto reads = [&](size_t at, int& number) {
-    const char* const first = end.data() + at;
-    return std::from_chars(first, first + 2, number).ptr == first + 2;
-  };
-  if (!has_form || !reads(1, hours) || !reads(4, minutes)) return std::nullopt;
-  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return std::nullopt;
-  const Duration offset = Seconds(hours * 3'600 + minutes * 60);
-  return end[0] == '-' ? -offset : offset;
-}
-
 Timestamp ParseTime(std::string_view text, std::string_view name) {
-  std::optional<Timestamp> time = ParseRfc3339(text);
-  if (time) return *time;
-  // Spanner and whorl write UTC; others may write where they are.
-  if (const std::optional<Duration> offset = OffsetIn(text)) {
-    time = ParseRfc3339(Cat(text.substr(0, text.size() - 6), "Z"));
-    if (time) return *time - *offset;
-  }
-  throw Wrong{Cat(Quoted(name), " is a time such as 2026-01-31T00:00:00.5Z, not ", Quoted(text))};
+  if (const std::optional<Timestamp> time = ParseAnyTime(text)) return *time;
+  throw Wrong{Cat(Quoted(name), " ", TimeRefusal(text))};
 }
 
 }  // namespace
@@ -98,7 +75,12 @@ Value ValueOf(const Node& value, const ColumnInfo& column, Timestamp commit) {
 const Node* ObjectIn(const Node& mod, std::initializer_list<std::string_view> names,
                      JsonText& parsed) {
   const Node* found = Find(mod, names);
-  if (found != nullptr && found->IsString()) found = parsed.Parse(found->text);
+  if (found != nullptr && found->IsString()) {
+    // There may be no values.
+    if (found->text.find_first_not_of(" \t\r\n") == std::string_view::npos) return nullptr;
+    found = parsed.Parse(found->text);
+    if (found != nullptr && found->IsNull()) return nullptr;
+  }
   if (found != nullptr && found->IsObject()) return found;
   if (Find(mod, names) == nullptr) return nullptr;
   throw Wrong{Cat(Quoted(*names.begin()), " is an object, or one as a string")};
@@ -169,6 +151,10 @@ std::string_view TextIn(const Node& object, std::string_view name, bool required
 }
 
 Timestamp TimeIn(const Node& object, std::string_view name) {
+  const Node* found = Find(object, name);
+  if (found != nullptr && found->IsInteger()) {
+    throw Wrong{Cat(Quoted(name), " ", TimeRefusal(std::to_string(found->integer)))};
+  }
   return ParseTime(TextIn(object, name), name);
 }
 
@@ -185,6 +171,32 @@ Duration ParseLength(std::string_view given, std::string_view name) {
   return negative ? -*duration : *duration;
 }
 
+namespace {
+
+bool IsCloudLogEntry(const Node& value) {
+  return Find(value, "logName") != nullptr ||
+         (Find(value, "insertId") != nullptr && Find(value, "timestamp") != nullptr);
+}
+
+// What is wrong with a record of a kind that is known, and not read; empty: it is of no known kind.
+std::string_view ForeignRecord(const Node& value) {
+  if (const std::string_view wrong = ForeignTrace(value); !wrong.empty()) return wrong;
+  const Node* payload = Find(value, "payload");
+  const Node& event = payload != nullptr && payload->IsObject() ? *payload : value;
+  if (Find(event, "op") != nullptr && Find(event, "source") != nullptr) {
+    return "is an event of Debezium, which is not read: its commit timestamp is in milliseconds "
+           "only. "
+           "Read the change stream itself (--stream NAME)";
+  }
+  if (MemberIn(&value, "_metadata_spanner_commit_timestamp") != nullptr) {
+    return "is a row of the table that Dataflow makes of a change stream in BigQuery, which is not "
+           "read: it has no values from before. Read the change stream itself (--stream NAME)";
+  }
+  return {};
+}
+
+}  // namespace
+
 void RecordReader::Read(const Node& value, int depth) {
   constexpr int kDeepest = 8;
   if (depth > kDeepest) throw Wrong{"is nested more deeply than any change record"};
@@ -195,12 +207,17 @@ void RecordReader::Read(const Node& value, int depth) {
   if (!value.IsObject()) throw Wrong{"is no JSON object"};
   if (IsServeCall(value)) {
     ServeCalls alone;
-    return (calls_ == nullptr ? &alone : calls_)->Read(value, protocol_, wanted_, place_, out_);
+    return (file_.calls == nullptr ? &alone : file_.calls)
+        ->Read(value, protocol_, wanted_, place_, out_);
   }
   if (Find(value, {"commit_timestamp", "commitTimestamp"}) != nullptr) return Record(value);
   if (Find(value, "event") != nullptr) return Line(value);
-  if (IsJepsen(value)) return ReadJepsen(value, wanted_, place_, out_);
+  if (IsJepsen(value)) {
+    JepsenHistory alone(wanted_);
+    return (file_.jepsen == nullptr ? &alone : file_.jepsen)->Read(value, place_, out_);
+  }
   if (IsOtlp(value)) return ReadOtlp(value, wanted_, place_, out_);
+  if (IsCloudLogEntry(value)) return LogEntry(value, depth);
   // What a query of a change stream answers: lists, of which those of other records are of no use.
   bool is_answer = false;
   for (const std::string_view name :
@@ -210,15 +227,35 @@ void RecordReader::Read(const Node& value, int depth) {
     is_answer = true;
     if (!found->IsNull()) Read(*found, depth + 1);
   }
-  for (const std::string_view name : {"heartbeat_record", "child_partitions_record",
-                                      "heartbeatRecord", "childPartitionsRecord"}) {
+  for (const std::string_view name :
+       {"heartbeat_record", "child_partitions_record", "heartbeatRecord", "childPartitionsRecord",
+        "partition_start_record", "partition_end_record", "partition_event_record",
+        "partitionStartRecord", "partitionEndRecord", "partitionEventRecord"}) {
     is_answer = is_answer || MemberIn(&value, name) != nullptr;
   }
   if (!is_answer) {
+    if (const std::string_view what = ForeignRecord(value); !what.empty()) {
+      throw Wrong{std::string(what)};
+    }
     throw Wrong{
         "is neither a data change record (\"commit_timestamp\") nor a line of a process "
         "(\"event\"), a Jepsen operation or spans; docs/CHECKING.md has all of them"};
   }
+}
+
+// What is logged as JSON is within.
+void RecordReader::LogEntry(const Node& entry, int depth) {
+  const Node* payload = Find(entry, "jsonPayload");
+  if (payload == nullptr && Find(entry, "textPayload") != nullptr) {
+    throw Wrong{
+        "is an entry of Cloud Logging with text: write its lines to a file (gcloud logging read "
+        "--format='value(textPayload)'), and say how to read them (--pattern)"};
+  }
+  const bool is_line = payload != nullptr && payload->IsObject() &&
+                       (Find(*payload, "event") != nullptr || IsJepsen(*payload) ||
+                        Find(*payload, {"commit_timestamp", "commitTimestamp"}) != nullptr);
+  if (!is_line) return wanted_.Counts().Pass("entry of Cloud Logging without \"event\"");
+  Read(*payload, depth + 1);
 }
 
 void RecordReader::Record(const Node& record) {

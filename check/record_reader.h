@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/jepsen_options.h"
 #include "check/json_text.h"
 #include "check/node.h"
 #include "check/operation.h"
@@ -31,6 +32,8 @@ struct Wanted {
   std::shared_ptr<std::string> only_table = nullptr;
   // What became of each record, shared by all files.
   std::shared_ptr<RecordCounts> counts = std::make_shared<RecordCounts>();
+  JepsenOptions jepsen = {};
+  std::shared_ptr<JepsenCounts> jepsen_counts = std::make_shared<JepsenCounts>();
 
   RecordCounts& Counts() const { return *counts; }
   bool Wants(std::string_view name) const { return lock.empty() || name.empty() || name == lock; }
@@ -49,13 +52,20 @@ Statement StatementOf(std::string_view event);
 std::string WhereIs(const Place& place);
 
 class ServeCalls;
+class JepsenHistory;
+
+// What records of one file have to do with each other.
+struct OfFile {
+  ServeCalls* calls = nullptr;
+  JepsenHistory* jepsen = nullptr;
+};
 
 class RecordReader {
  public:
-  // `calls`: of the file; null: each line is by itself.
+  // Null members of `file`: each line is by itself.
   RecordReader(const ProtocolInfo& protocol, const Wanted& wanted, const Place& place,
-               std::vector<Operation>& out, ServeCalls* calls = nullptr)
-      : protocol_(protocol), wanted_(wanted), place_(place), out_(out), calls_(calls) {}
+               std::vector<Operation>& out, OfFile file = {})
+      : protocol_(protocol), wanted_(wanted), place_(place), out_(out), file_(file) {}
 
   // Adds the operations of a record, or of a list of them. Throws Wrong.
   void Read(const Node& value, int depth = 0);
@@ -65,6 +75,8 @@ class RecordReader {
     out_.push_back({.place = place_, .what = std::move(what)});
   }
   void Record(const Node& record);
+  // Of Cloud Logging.
+  void LogEntry(const Node& entry, int depth);
   void OnlyTable(std::string_view table);
   void Mod(const Node& mod, Timestamp commit, RowChangeKind kind);
   void Line(const Node& line);
@@ -76,7 +88,7 @@ class RecordReader {
   const Wanted& wanted_;
   const Place& place_;
   std::vector<Operation>& out_;
-  ServeCalls* const calls_;
+  const OfFile file_;
 };
 
 }  // namespace whorl::check

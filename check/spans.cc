@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "check/relative_time.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::check {
@@ -20,6 +21,13 @@ void Spans::Begin(const std::string& process, const std::string& lock, Timestamp
   for (size_t i = 0; i < spans.open.size(); ++i) {
     Span& span = spans.open[i];
     if (span.process != process) continue;
+    if (span.is_endless) return;  // it may go on, and this one is within it
+    if (span.may_end) {
+      span.was_cut = true;
+      span.may_to = at;
+      Close(lock, spans, i);
+      break;
+    }
     if (!span.lapses || at <= *span.lapses) {
       // It said so before, or it may have begun in a gap.
       span.lapses = lapses;
@@ -45,12 +53,52 @@ void Spans::End(const std::string& process, const std::string& lock, Timestamp a
       // A process that was paused logs late that its belief had lapsed. It would have logged a renewal first.
       const std::optional<Timestamp> lapse = LapseOf(span);
       const Timestamp ended = lapse && at > *lapse ? *lapse : at;
-      span.certain_to = ended;
+      if (span.is_endless) break;
+      span.was_cut = span.was_cut || (span.may_end && *span.certain_to < ended);
+      span.certain_to = span.may_end ? std::min(*span.certain_to, ended) : ended;
       span.may_to = ended;
       Close(name, spans, i);
       break;
     }
   }
+}
+
+Spans::Span* Spans::OpenOf(const std::string& process, const std::string& lock) {
+  const auto found = locks_.find(lock);
+  if (found == locks_.end()) return nullptr;
+  std::vector<Span>& open = found->second.open;
+  const auto span =
+      std::ranges::find_if(open, [&](const Span& one) { return one.process == process; });
+  return span == open.end() ? nullptr : &*span;
+}
+
+void Spans::BeginNested(const std::string& process, const std::string& lock, Timestamp at) {
+  const Span* had = OpenOf(process, lock);
+  const int64_t nested = had == nullptr ? 0 : had->nested;
+  Begin(process, lock, at);
+  if (Span* span = OpenOf(process, lock)) span->nested = nested + 1;
+}
+
+bool Spans::EndNested(const std::string& process, const std::string& lock, Timestamp at) {
+  Span* span = OpenOf(process, lock);
+  if (span != nullptr && --span->nested > 0) return false;
+  End(process, lock, at);
+  return true;
+}
+
+void Spans::MayEnd(const std::string& process, const std::string& lock, Timestamp at) {
+  Span* span = OpenOf(process, lock);
+  if (span == nullptr || span->may_end) return;
+  span->may_end = true;
+  span->certain_to = at;
+  span->is_endless = span->nested > 0;
+}
+
+void Spans::HasStill(const std::string& process, const std::string& lock) {
+  Span* span = OpenOf(process, lock);
+  if (span == nullptr || !span->may_end) return;
+  span->may_end = false;
+  span->certain_to.reset();
 }
 
 template <typename MayTo>
@@ -59,7 +107,8 @@ void Spans::Cut(const std::string& process, std::optional<Timestamp> last, const
     for (size_t i = 0; i < spans.open.size(); ++i) {
       Span& span = spans.open[i];
       if (span.process != process) continue;
-      span.certain_to = std::max(last.value_or(span.certain_from), span.certain_from);
+      const Timestamp said = std::max(last.value_or(span.certain_from), span.certain_from);
+      span.certain_to = span.may_end ? std::min(*span.certain_to, said) : said;
       span.was_cut = true;
       span.may_to = may_to(span);
       Close(name, spans, i);
@@ -117,8 +166,8 @@ std::string Spans::Overlap(const std::string& name, const Span& a, const Span& b
   const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
   const bool a_is_first = x.from <= y.from;
   return Cat(a_is_first ? b.process : a.process, " ", begins_, " lock ", name, " while ",
-             a_is_first ? a.process : b.process, " did, at ", FormatRfc3339(begin),
-             ", for at least ", FormatDuration(shared));
+             a_is_first ? a.process : b.process, " did, at ", TimeText(begin), ", for at least ",
+             FormatDuration(shared));
 }
 
 void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
@@ -158,8 +207,8 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   tally_.Possible(from, name, wanted, [&] {
     return Cat(
         second, " ", begins_, " lock ", name, ", and ", first,
-        " may have done so at the same time, between ", FormatRfc3339(from), " and ",
-        to == kForever ? std::string("the end of the history") : FormatRfc3339(to),
+        " may have done so at the same time, between ", TimeText(from), " and ",
+        to == kForever ? std::string("the end of the history") : TimeText(to),
         by_clocks ? "; the clocks do not decide it" : "; lines that would decide it are missing");
   });
 }
@@ -179,7 +228,10 @@ void Spans::CloseEnded(const std::string& name, Lock& lock, Timestamp watermark)
     const True when = TrueOf(span);
     const std::optional<Timestamp> over = OverByEnd(*span.who, when.begun_by, when.until);
     if (!over || *over >= watermark) continue;
-    span.certain_to = std::max(span.who->last_line.value_or(span.certain_from), span.certain_from);
+    if (!span.may_end) {
+      span.certain_to =
+          std::max(span.who->last_line.value_or(span.certain_from), span.certain_from);
+    }
     span.was_cut = true;
     Close(name, lock, i);
   }

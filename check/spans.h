@@ -41,6 +41,15 @@ class Spans final : public LineJudge {
              std::optional<Timestamp> lapses = std::nullopt);
   // Empty lock: of all its locks.
   void End(const std::string& process, const std::string& lock, Timestamp at);
+  // Of several spans within each other, as of a trace: what they say of the process is one span, which ends with
+  // the last of them.
+  void BeginNested(const std::string& process, const std::string& lock, Timestamp at);
+  // Whether it was the last of them.
+  bool EndNested(const std::string& process, const std::string& lock, Timestamp at);
+  // It may end from now on, at any time, unless the process says that it has it still. It ends by a line End(), and
+  // with the process's next Begin().
+  void MayEnd(const std::string& process, const std::string& lock, Timestamp at);
+  void HasStill(const std::string& process, const std::string& lock);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Forgets what no span can overlap with that begins at or after `watermark`, in true time.
@@ -69,6 +78,9 @@ class Spans final : public LineJudge {
     std::optional<Timestamp> lapses;      // certain no longer than this
     std::optional<Timestamp> may_to;      // nothing: it may last
     bool was_cut = false;                 // by missing lines
+    bool may_end = false;                 // `certain_to` is when that began
+    bool is_endless = false;              // one within it has no end
+    int64_t nested = 0;                   // those within it that have not ended
 
     // Whether it ended when it says.
     bool IsWhole() const { return certain_to && !was_cut && (!lapses || *certain_to <= *lapses); }
@@ -84,6 +96,7 @@ class Spans final : public LineJudge {
     Timestamp until;  // and lasted until then for certain
   };
 
+  Span* OpenOf(const std::string& process, const std::string& lock);
   // The process's spans end here: for certain they lasted until `last`, and at most until `may_to(span)`.
   template <typename MayTo>
   void Cut(const std::string& process, std::optional<Timestamp> last, const MayTo& may_to);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/relative_time.h"
 #include "check/verdict.h"
 #include "sim/scenario/error_text.h"
 
@@ -69,8 +70,7 @@ class Tally {
   }
   // Of the process, before a line that is of `at` by its clock.
   void MissingLines(const std::string& process, Timestamp at) {
-    Missing(sim::Cat("lines of ", process, " before ", FormatRfc3339(at),
-                     " (by its clock) are missing"),
+    Missing(sim::Cat("lines of ", process, " before ", TimeText(at), " (by its clock) are missing"),
             "keep all of the process's lines");
   }
   void MissingClock(const std::string& process) {

@@ -1,5 +1,6 @@
 #include "check/verdict_json.h"
 
+#include "check/relative_time.h"
 #include "sim/scenario/number_text.h"
 
 namespace whorl::check {
@@ -14,7 +15,7 @@ Json VerdictJson(const HistoryVerdict& verdict) {
     one["verdict"] = std::string(WordOf(found.finding));
     one["violations"] = found.violations;
     one["possible"] = found.possible;
-    one["at"] = found.at ? Json(FormatRfc3339(*found.at)) : Json(nullptr);
+    one["at"] = found.at ? Json(TimeText(*found.at)) : Json(nullptr);
     one["text"] = found.text;
     one["remedy"] = found.remedy;
     one["clocks_wanted"] =

@@ -219,7 +219,8 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
   if (!ReadPattern(request, pattern)) return kBadInput;
   const check::InputOptions reading = {.wanted = {.lock = request.lock,
                                                   .table = TableOf(request, *protocol),
-                                                  .only_table = std::make_shared<std::string>()},
+                                                  .only_table = std::make_shared<std::string>(),
+                                                  .jepsen = request.jepsen},
                                        .format = request.format,
                                        .pattern = request.pattern.empty() ? nullptr : &pattern};
   Judgement judgement(*protocol, request);
@@ -247,6 +248,10 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
   ComplainOfMore(judgement);
   if (judgement.added() == 0) return SayNothing(request, judgement);
   HistoryVerdict verdict = judgement.Verdict();
+  for (std::string& text :
+       reading.wanted.jepsen_counts->Assumptions(request.jepsen.lease.has_value())) {
+    verdict.assumptions.push_back(std::move(text));
+  }
   if (request.database.ReadsVersions()) {
     verdict.assumptions.emplace_back(
         "a row that reads the same at two times was not changed in between");

@@ -72,10 +72,18 @@ std::optional<Timestamp> Judgement::Take(Source& source) {
   if (source.change()) {
     operations_.push_back({.place = source.place(), .what = *source.change()});
   } else {
-    Refuse(source.input().Read(source.line(), source.place(), operations_), source);
+    const std::string wrong = source.goes_on()
+                                  ? source.input().Part(source.line(), source.place(), operations_)
+                                  : source.input().Read(source.line(), source.place(), operations_);
+    Refuse(wrong, source);
   }
   std::optional<Timestamp> at;
   for (check::Operation& operation : operations_) {
+    std::string refused;
+    if (origins_.Refuses(operation, refused)) {
+      Refuse(refused, source);
+      continue;
+    }
     if (const std::optional<Timestamp> time = check::TimeOf(operation)) at = time;
     ++added_;
     if (keeps_all_) history_.Add(operation);

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "check/check.h"
 #include "check/history.h"
+#include "check/relative_time.h"
 #include "cli/check/request.h"
 #include "cli/check/resume.h"
 #include "cli/check/source.h"
@@ -47,6 +48,7 @@ class Judgement {
   std::vector<check::InvariantFinding> before_;  // what an earlier process has found
   check::History history_;
   check::Checker checker_;
+  check::TimeOrigins origins_;
   std::vector<check::Operation> operations_;
   std::set<Invariant> told_;
   int64_t errors_ = 0;
