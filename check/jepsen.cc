@@ -62,7 +62,8 @@ void ReadJepsen(const Node& object, const Wanted& wanted, const Place& place,
                                     .lease = {},
                                     .clock_least = Duration{},
                                     .clock_most = Duration{},
-                                    .resolution = {}}});
+                                    .resolution = {},
+                                    .logs = {Kind::kLeading}}});
   }
   out.push_back({.place = place, .what = std::move(said)});
 }

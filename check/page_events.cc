@@ -118,6 +118,7 @@ class Collector {
         case Statement::kOwns:
         case Statement::kAborted:
         case Statement::kCalled:
+        case Statement::kRefuses:
         case Statement::kNotUnderstood:
         case Statement::kOther:
           break;
