@@ -321,6 +321,18 @@ class Report {
       }
       invariants.push_back(std::move(one));
     }
+    if (verdict_.outside_count > 0) {
+      const OutsideWrite& first = verdict_.outside_writes.front();
+      invariants.push_back({{"name", "outside_write"},
+                            {"verdict", WordOf(Finding::kViolated)},
+                            {"violations", verdict_.outside_count},
+                            {"expected", false},
+                            {"event", EventAt(first.at)},
+                            {"at", (first.at - all_.zero).ns},
+                            {"text", first.text},
+                            {"promise", "it is charged to nobody"},
+                            {"findings", ""}});
+    }
     const HistoryMetrics& metrics = verdict_.metrics;
     return {{"seed", ""},
             {"hash", ""},
@@ -328,6 +340,7 @@ class Report {
             {"judged", false},
             {"failures", Json::array()},
             {"metrics", {{"grants", metrics.grants}, {"takeovers", metrics.takeovers}}},
+            {"records", verdict_.records.Lines()},
             {"invariants", std::move(invariants)}};
   }
 

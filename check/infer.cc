@@ -362,7 +362,7 @@ class Inference {
     std::vector<std::string>& all = result_.not_inferred;
     for (const auto& [lock, owner] : lives_.held_before) {
       if (owner.empty()) continue;
-      all.push_back(Cat("since when ", owner, " held lock ", lock,
+      all.push_back(Cat("since when ", owner, " held lock ", sim::Quoted(lock),
                         " before the history begins: it starts first, and takes it"));
     }
     for (const std::string& name : lives_.others) {

@@ -265,6 +265,8 @@ void JepsenHistory::Release(const Op& op, Holder& holder, const Said& said,
     one.statement = statement;
     one.at = at;
     one.asked = asked;
+    // The history begins after it was acquired.
+    one.ends = statement == Statement::kLeadsNot && !holder.held.contains(lock);
   };
   const auto held = holder.held.find(lock);
   if (!wanted_.Wants(lock)) wanted_.Counts().Pass("of another lock", lock);
@@ -370,6 +372,7 @@ void JepsenHistory::Read(const Node& object, const Place& place, std::vector<Ope
   } else {
     wanted_.Counts().Pass(":f not recognised (--verbs acquire=.. release=..)", op.f);
     said.statement = Statement::kNotUnderstood;
+    said.unclear = Cat(":f ", op.f);
     says.push_back(std::move(said));
   }
   if (op.type == "invoke")

@@ -35,6 +35,8 @@ struct RowChange {
   RowChangeKind kind = RowChangeKind::kUpdated;
   KnownRow after;   // of a deletion: nothing is known
   KnownRow before;  // columns that are not known are not compared with what was recorded before
+  bool by_system = false;  // a system transaction's, such as that of a row deletion policy
+  std::string tag;         // of the transaction
 };
 
 enum class Statement : uint8_t {
@@ -48,6 +50,7 @@ enum class Statement : uint8_t {
   kAnswers,   // it answers its application that it has the lock
   kOwns,      // it takes the token for its own, or none
   kAccepts,   // a resource accepts a write that carries a token
+  kRefuses,   // and refuses one
   kAborted,   // a call of it was aborted by Spanner
   kCalled,    // a call of it was answered, and committed nothing
   kMayEnd,    // what it led or did may end from now on, at any time
@@ -56,6 +59,26 @@ enum class Statement : uint8_t {
   kNotUnderstood,
   kOther,  // anything else: shows that the process's log goes on
 };
+
+// What a process may log. A kind of which it has logged a line is taken for complete, and so is one that it declares.
+enum class Kind : uint8_t {
+  kLeading,   // leads, renewed, lost
+  kWorking,   // works, rests
+  kTokens,    // those that it hands out, with "leads" or "answer"
+  kAnswers,   // answer
+  kOwning,    // owns
+  kReleases,  // calls that name their step
+};
+constexpr auto WordTableOf(Kind) {
+  return MakeWordTable<Kind>({
+      {Kind::kLeading, "leads"},
+      {Kind::kWorking, "works"},
+      {Kind::kTokens, "tokens"},
+      {Kind::kAnswers, "answer"},
+      {Kind::kOwning, "owns"},
+      {Kind::kReleases, "steps"},
+  });
+}
 
 struct Said {
   std::string process;
@@ -68,6 +91,11 @@ struct Said {
   // during a pause only a late one.
   std::optional<Duration> lapses_in;
   bool is_renewal = false;  // with kLeads: it led before, and its log has every renewal
+  bool ends =
+      false;  // with kLeadsNot and kRests: what it ends has begun, and there is a line of that
+  // It is a line of this kind, though it says nothing of the lock that is judged.
+  std::optional<Kind> shows;
+  std::string unclear;  // with kNotUnderstood: what it was, for people: "event \"Leads\""
   // With kAnswers: when it was asked. With kLeadsNot: when it asked for that.
   std::optional<Timestamp> asked;
   // With kLeads and kAnswers: what the application was handed; with kOwns: which it takes for its own;
@@ -102,26 +130,6 @@ struct Called {
   const std::string& Sender() const { return sender.empty() ? process : sender; }
   bool IsOfAnother() const { return !sender.empty() && sender != process; }
 };
-
-// What a process may log. A kind of which it has logged a line is taken for complete, and so is one that it declares.
-enum class Kind : uint8_t {
-  kLeading,   // leads, renewed, lost
-  kWorking,   // works, rests
-  kTokens,    // those that it hands out, with "leads" or "answer"
-  kAnswers,   // answer
-  kOwning,    // owns
-  kReleases,  // calls that name their step
-};
-constexpr auto WordTableOf(Kind) {
-  return MakeWordTable<Kind>({
-      {Kind::kLeading, "leads"},
-      {Kind::kWorking, "works"},
-      {Kind::kTokens, "tokens"},
-      {Kind::kAnswers, "answer"},
-      {Kind::kOwning, "owns"},
-      {Kind::kReleases, "steps"},
-  });
-}
 
 // What is declared of a process.
 struct Declared {

@@ -241,9 +241,12 @@ class Reader {
     }
     if (statement == Statement::kOther) {
       wanted_.Counts().Pass("event not recognised", event);
-      return Say(Statement::kNotUnderstood, lock, at);
+      Say(Statement::kNotUnderstood, lock, at);
+      std::get<Said>(out_.back().what).unclear = Cat("event ", Quoted(event));
+      return;
     }
     Say(statement, lock, at);
+    std::get<Said>(out_.back().what).ends = event == "lost" || event == "rests";
   }
 
   void Say(Statement statement, std::string_view lock, Timestamp at, bool is_span = false) {

@@ -120,6 +120,7 @@ class Collector {
         case Statement::kCalled:
         case Statement::kMayEnd:
         case Statement::kHasStill:
+        case Statement::kRefuses:
         case Statement::kNotUnderstood:
         case Statement::kOther:
           break;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "check/clock.h"
+#include "check/operation.h"
 #include "protocol/spanner/time.h"
 
 namespace whorl::check {
@@ -28,16 +30,32 @@ struct Process {
   std::optional<Duration> lease_least;
   std::optional<Duration> lease_most;
   Clock clock;
-  int64_t starts = 0;                  // how often it said that it starts anew
-  std::optional<Timestamp> started;    // when it said so last, by its clock
-  bool has_restarted = false;          // it had lines before that
-  bool clock_is_assumed = false;       // by what was said of all processes
-  bool logs_renewals = false;          // there was a line of one: then there is one of each
+  int64_t starts = 0;                // how often it said that it starts anew
+  std::optional<Timestamp> started;  // when it said so last, by its clock
+  bool has_restarted = false;        // it had lines before that
+  bool clock_is_assumed = false;     // by what was said of all processes
+  bool logs_renewals = false;        // there was a line of one: then there is one of each
+  std::array<bool, kCountOf<Kind>> logs =
+      {};  // kinds of lines of which each is there, if there is any
+  std::array<bool, kCountOf<Kind>> logs_ends = {};  // likewise of the ends of what lasts
+  bool takes_part = false;    // it may lead: it has lines of its own, or made calls
+  bool is_two = false;        // two processes have its id at one time
+  std::string file;           // of its last line
+  std::string file_of_start;  // of the line by which it started last
+  std::string
+      file_before;  // of the line before that, if that one's process has logged its start there
   std::optional<int64_t> number;       // of its last line
   std::optional<Timestamp> last_line;  // by its clock
   std::deque<End> ends;                // the newest kEndsKept
 };
 constexpr size_t kEndsKept = 64;
+
+inline bool Logs(const Process& process, Kind kind) {
+  return process.logs[static_cast<size_t>(kind)];
+}
+inline bool LogsEnds(const Process& process, Kind kind) {
+  return process.logs_ends[static_cast<size_t>(kind)];
+}
 
 inline void DeclareLease(Process& process, Duration lease) {
   process.lease = lease;

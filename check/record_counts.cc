@@ -32,6 +32,7 @@ std::optional<Used> UsedAs(const Said& said) {
     case Statement::kOwns:
       return Used::kOwns;
     case Statement::kAccepts:
+    case Statement::kRefuses:
       return Used::kWrite;
     case Statement::kAborted:
     case Statement::kCalled:
@@ -54,12 +55,19 @@ void RecordCounts::CountUsed(const Operation& operation) {
   if (const auto as = UsedAs(std::get<Said>(operation.what))) Use(*as);
 }
 
+void RecordCounts::Matched(size_t index, std::string_view expression, int64_t count) {
+  if (index >= matched_.size()) matched_.resize(index + 1);
+  if (!expression.empty()) matched_[index].first = expression;
+  matched_[index].second += count;
+}
+
 void RecordCounts::Pass(std::string_view reason, std::string_view word, Bearing bearing) {
   auto found = passed_.find(reason);
   if (found == passed_.end()) found = passed_.emplace(reason, Reason{}).first;
   Reason& why = found->second;
   ++why.count;
   why.bearing = std::max(why.bearing, bearing);
+  may_decide_ = may_decide_ || bearing == Bearing::kMayDecide;
   if (word.empty()) return;
   word = word.substr(0, kWordLength);
   const auto known = why.words.find(word);
@@ -100,6 +108,20 @@ std::vector<RecordCounts::Passed> RecordCounts::passed() const {
   return all;
 }
 
+std::string PassedText(const RecordCounts::Passed& passed) {
+  constexpr size_t kShown = 8;
+  std::string text = Cat(passed.reason, ": ");
+  if (passed.words.empty()) return Cat(text, std::to_string(passed.count));
+  int64_t named = 0;
+  for (size_t i = 0; i < passed.words.size() && i < kShown; ++i) {
+    const auto& [word, count] = passed.words[i];
+    text += Cat(i == 0 ? "" : ", ", sim::Quoted(word), " ", std::to_string(count));
+    named += count;
+  }
+  if (named < passed.count) text += Cat(", others ", std::to_string(passed.count - named));
+  return text;
+}
+
 std::vector<std::string> RecordCounts::Lines() const {
   std::vector<std::string> lines;
   std::string used;
@@ -109,20 +131,12 @@ std::vector<std::string> RecordCounts::Lines() const {
         Cat(used.empty() ? "" : ", ", WordOf(static_cast<Used>(i)), " ", std::to_string(used_[i]));
   }
   lines.push_back(Cat("used: ", used.empty() ? "nothing" : used));
-  constexpr size_t kShown = 8;
   for (const Passed& passed : this->passed()) {
-    std::string line = Cat("passed over, ", passed.reason, ": ");
-    if (passed.words.empty()) line += std::to_string(passed.count);
-    int64_t named = 0;
-    for (size_t i = 0; i < passed.words.size() && i < kShown; ++i) {
-      const auto& [word, count] = passed.words[i];
-      line += Cat(i == 0 ? "" : ", ", sim::Quoted(word), " ", std::to_string(count));
-      named += count;
-    }
-    if (!passed.words.empty() && named < passed.count) {
-      line += Cat(", others ", std::to_string(passed.count - named));
-    }
-    lines.push_back(std::move(line));
+    lines.push_back(Cat("passed over, ", PassedText(passed)));
+  }
+  for (const auto& [expression, count] : matched_) {
+    lines.push_back(
+        Cat("lines that matched ", sim::Quoted(expression), ": ", std::to_string(count)));
   }
   if (refused_ > 0) lines.push_back(Cat("refused: ", std::to_string(refused_)));
   return lines;

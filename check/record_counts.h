@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,16 +81,26 @@ class RecordCounts {
   };
 
   void Use(Used as, int64_t count = 1) { used_[static_cast<size_t>(as)] += count; }
+  // An expression of a pattern was found in so many lines. An empty text: as it was called before.
+  void Matched(size_t index, std::string_view expression, int64_t count = 1);
   // Nothing of Statement::kOther.
   void CountUsed(const Operation& operation);
   void Pass(std::string_view reason, std::string_view word = {}, Bearing bearing = Bearing::kNone);
   // `wrong` begins with the place.
   void Refuse(std::string wrong);
 
+  // A change record shows the column of the protocol's table; the name lives on.
+  void ShowColumn(std::string_view name) { shown_columns_.insert(name); }
+  const std::set<std::string_view>& shown_columns() const { return shown_columns_; }
+
   int64_t used(Used as) const { return used_[static_cast<size_t>(as)]; }
   int64_t used() const;
   std::vector<Passed> passed() const;
   int64_t passed_count() const;
+  // By the expressions of a pattern, in its order.
+  const std::vector<std::pair<std::string, int64_t>>& matched() const { return matched_; }
+  // Whether anything was passed over that could have decided a verdict.
+  bool MayDecide() const { return may_decide_; }
   int64_t refused() const { return refused_; }
   // Those that were refused since this was called last.
   std::vector<std::string> TakeRefused() { return std::exchange(new_refused_, {}); }
@@ -108,8 +119,14 @@ class RecordCounts {
 
   std::array<int64_t, kCountOf<Used>> used_ = {};
   std::map<std::string, Reason, std::less<>> passed_;
+  std::vector<std::pair<std::string, int64_t>> matched_;
+  std::set<std::string_view> shown_columns_;
+  bool may_decide_ = false;
   int64_t refused_ = 0;
   std::vector<std::string> new_refused_;
 };
+
+// "event not recognised: "Leads" 2, "Lost" 1".
+std::string PassedText(const RecordCounts::Passed& passed);
 
 }  // namespace whorl::check

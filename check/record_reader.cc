@@ -1,6 +1,8 @@
 #include "check/record_reader.h"
 
+#include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "check/jepsen.h"
 #include "check/otlp.h"
@@ -24,6 +26,18 @@ Timestamp ParseTime(std::string_view text, std::string_view name) {
 
 std::string WhereIs(const Place& place) {
   return Cat(sim::Printable(place.file, 1'000), ":", std::to_string(place.line));
+}
+
+// Names of tables and columns are compared as Spanner does, whatever their letter case.
+bool IsNamed(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+bool IsKnownEvent(std::string_view event) {
+  return StatementOf(event) != Statement::kOther || event == "goes_on";
 }
 
 Statement StatementOf(std::string_view event) {
@@ -231,7 +245,11 @@ void RecordReader::Read(const Node& value, int depth) {
        {"heartbeat_record", "child_partitions_record", "heartbeatRecord", "childPartitionsRecord",
         "partition_start_record", "partition_end_record", "partition_event_record",
         "partitionStartRecord", "partitionEndRecord", "partitionEventRecord"}) {
-    is_answer = is_answer || MemberIn(&value, name) != nullptr;
+    const Node* found = MemberIn(&value, name);
+    is_answer = is_answer || found != nullptr;
+    const bool is_there =
+        found != nullptr && !found->IsNull() && !(found->IsArray() && found->first == nullptr);
+    if (is_there) wanted_.Counts().Use(Used::kGoesOn);
   }
   if (!is_answer) {
     if (const std::string_view what = ForeignRecord(value); !what.empty()) {
@@ -259,35 +277,44 @@ void RecordReader::LogEntry(const Node& entry, int depth) {
 }
 
 void RecordReader::Record(const Node& record) {
-  const Timestamp commit = CommitOf(*Find(record, {"commit_timestamp", "commitTimestamp"}));
+  Head head = {.commit = CommitOf(*Find(record, {"commit_timestamp", "commitTimestamp"}))};
   const Node* table = Find(record, {"table_name", "tableName"});
-  const bool is_other = table != nullptr && !(table->IsString() && table->text == wanted_.table);
-  if (!wanted_.table.empty() && is_other) return;
-  if (wanted_.table.empty() && table != nullptr && table->IsString()) OnlyTable(table->text);
+  const bool has_table = table != nullptr && table->IsString();
+  const bool is_other = table != nullptr && !(has_table && IsNamed(table->text, wanted_.table));
+  if (!wanted_.table.empty() && is_other) {
+    return wanted_.Counts().Pass("of another table", has_table ? table->text : std::string_view());
+  }
+  if (wanted_.table.empty() && has_table) OnlyTable(table->text);
   const Node* kind = Find(record, {"mod_type", "modType"});
   const Node* mods = Find(record, {"mods"});
   if (kind == nullptr || mods == nullptr || !mods->IsArray()) {
     throw Wrong{"a data change record wants \"mod_type\" and \"mods\", a list"};
   }
   const std::string_view word = kind->IsString() ? kind->text : std::string_view();
-  RowChangeKind change = RowChangeKind::kUpdated;
   if (word == "INSERT") {
-    change = RowChangeKind::kInserted;
+    head.kind = RowChangeKind::kInserted;
   } else if (word == "DELETE") {
-    change = RowChangeKind::kDeleted;
+    head.kind = RowChangeKind::kDeleted;
   } else if (word != "UPDATE") {
     throw Wrong{"\"mod_type\" is INSERT, UPDATE or DELETE"};
   }
-  for (const Node& mod : *mods) Mod(mod, commit, change);
+  if (const Node* capture = Find(record, {"value_capture_type", "valueCaptureType"})) {
+    head.has_whole_rows = capture->text.starts_with("NEW_ROW");
+  }
+  if (const Node* by_system = Find(record, {"is_system_transaction", "isSystemTransaction"})) {
+    head.by_system = by_system->text == "true" || by_system->text == "TRUE";
+  }
+  if (const Node* tag = Find(record, {"transaction_tag", "transactionTag"})) head.tag = tag->text;
+  for (const Node& mod : *mods) Mod(mod, head);
 }
 
 // Rows of two tables may have one key.
 void RecordReader::OnlyTable(std::string_view table) {
   std::string* const only = wanted_.only_table.get();
-  if (only == nullptr || *only == table) return;
+  if (only == nullptr || IsNamed(*only, table)) return;
   if (only->empty()) {
     for (const ProtocolInfo& other : Protocols()) {
-      if (other.table != table || table == protocol_.table) continue;
+      if (!IsNamed(other.table, table) || IsNamed(table, protocol_.table)) continue;
       throw Wrong{Cat("is of the table ", Quoted(table), ", which is that of ", other.name,
                       ": --protocol ", other.name, ", or --table ", table, " if ", protocol_.name,
                       " uses it")};
@@ -299,7 +326,63 @@ void RecordReader::OnlyTable(std::string_view table) {
                   Quoted(*only), ": which one is judged? (--table NAME)")};
 }
 
-void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
+namespace {
+
+// A column, whatever its letter case.
+const Node* ColumnIn(const Node* values, std::string_view name) {
+  if (const Node* found = MemberIn(values, name)) return found;
+  if (values == nullptr || !values->IsObject()) return nullptr;
+  for (const Node& member : *values) {
+    if (member.name.size() == name.size() && IsNamed(member.name, name)) return &member;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool RecordReader::HasColumns(const Node* after, const Node* before, const Head& head) {
+  if (head.kind == RowChangeKind::kDeleted && *wanted_.has_columns) return true;
+  const HolderColumns& holder = protocol_.holder_columns;
+  std::vector<std::string_view> others;
+  bool has_any = false;
+  for (const Node* values : {after, before}) {
+    if (values == nullptr) continue;
+    for (const Node& member : *values) {
+      const auto is_it = [&](const ColumnInfo& column) {
+        return IsNamed(column.name, member.name);
+      };
+      const bool is_known = std::ranges::any_of(protocol_.columns, is_it);
+      has_any = has_any || is_known;
+      if (!is_known && std::ranges::find(others, member.name) == others.end()) {
+        others.push_back(member.name);
+      }
+    }
+  }
+  // An update may record those that changed only.
+  const bool is_whole = head.kind == RowChangeKind::kInserted || head.has_whole_rows;
+  const bool wants_all =
+      is_whole && head.kind != RowChangeKind::kDeleted && (head.has_whole_rows || !others.empty());
+  std::vector<std::string_view> missing;
+  for (const std::string_view name : {holder.holder, holder.token, holder.renewed, holder.until}) {
+    const bool is_there = name.empty() || ColumnIn(after, name) != nullptr;
+    if (!is_there && std::ranges::find(missing, name) == missing.end()) missing.push_back(name);
+  }
+  if (has_any && (!wants_all || missing.empty())) {
+    *wanted_.has_columns = true;
+    return true;
+  }
+  if (others.empty() && !wants_all) return true;  // it says nothing, which is known
+  if (*wanted_.has_columns && !wants_all) {
+    wanted_.Counts().Pass("a change of columns that the protocol has not", others.front());
+    return false;
+  }
+  throw Wrong{Cat("the table has not ", protocol_.name, "'s columns: ", sim::ListOf(missing),
+                  missing.size() == 1 ? " is missing" : " are missing",
+                  others.empty() ? std::string() : Cat(", and it has ", sim::ListOf(others)),
+                  "; is it another protocol's (--protocol), or is another table meant (--table)?")};
+}
+
+void RecordReader::Mod(const Node& mod, const Head& head) {
   if (!mod.IsObject()) throw Wrong{"\"mods\" is a list of objects"};
   // Most records have none of them as text, and need no parser.
   std::optional<JsonText> texts[3];
@@ -311,14 +394,24 @@ void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
   const Node* keys = object(0, {"keys", "keysJson", "keys_json"});
   const Node* after = object(1, {"new_values", "newValuesJson", "newValues", "new_values_json"});
   const Node* before = object(2, {"old_values", "oldValuesJson", "oldValues", "old_values_json"});
-  RowChange change = {.lock = {}, .commit = commit, .kind = kind, .after = {}, .before = {}};
+  const RowChangeKind kind = head.kind;
+  const Timestamp commit = head.commit;
+  RowChange change = {.lock = {},
+                      .commit = commit,
+                      .kind = kind,
+                      .after = {},
+                      .before = {},
+                      .by_system = head.by_system,
+                      .tag = head.tag};
+  std::vector<bool> shows(protocol_.columns.size());
   change.after.reserve(protocol_.columns.size());
   change.before.reserve(protocol_.columns.size());
   for (const ColumnInfo& column : protocol_.columns) {
     std::optional<Value> was;
     std::optional<Value> is;
     if (column.key) {
-      const Node* key = MemberIn(keys, column.name);
+      shows[change.after.size()] = true;
+      const Node* key = ColumnIn(keys, column.name);
       const auto number = key == nullptr ? std::nullopt : IntegerIn(*key);
       const bool wants_number = column.type == Type::kInt64;
       if (key == nullptr || (wants_number ? !number : !key->IsString())) {
@@ -329,18 +422,27 @@ void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
       change.lock = wants_number ? std::to_string(*number) : std::string(key->text);
       was = is = wants_number ? Value(*number) : Value(change.lock);
     } else {
-      if (const Node* value = MemberIn(after, column.name)) {
+      if (const Node* value = ColumnIn(after, column.name)) {
         is = ValueOf(*value, column, commit);
+        shows[change.after.size()] = true;
       } else if (kind == RowChangeKind::kInserted) {
         is = Null{};
       }
       // An old value is never pending.
-      if (const Node* value = MemberIn(before, column.name)) was = ValueOf(*value, column, commit);
+      if (const Node* value = ColumnIn(before, column.name)) {
+        was = ValueOf(*value, column, commit);
+        shows[change.before.size()] = true;
+      }
     }
     change.after.push_back(std::move(is));
     change.before.push_back(std::move(was));
   }
-  if (wanted_.Wants(change.lock)) Add(std::move(change));
+  if (!HasColumns(after, before, head)) return;
+  for (size_t i = 0; i < shows.size(); ++i) {
+    if (shows[i]) wanted_.Counts().ShowColumn(protocol_.columns[i].name);
+  }
+  if (!wanted_.Wants(change.lock)) return wanted_.Counts().Pass(kOfAnotherLock, change.lock);
+  Add(std::move(change));
 }
 
 void RecordReader::Line(const Node& line) {
@@ -355,6 +457,7 @@ void RecordReader::Line(const Node& line) {
   if (event == "call" && Find(line, "commit") == nullptr) {
     const std::string_view outcome = TextIn(line, "outcome", /*required=*/false);
     if (outcome == "committed") throw Wrong{"a call that committed wants \"commit\""};
+    if (!wanted_.Wants(lock)) wanted_.Counts().Pass(kOfAnotherLock, lock);
     return Add(Said{.process = std::string(id),
                     .lock = std::string(lock),
                     .at = TimeIn(line, received),
@@ -394,23 +497,66 @@ void RecordReader::Line(const Node& line) {
     if (has == nullptr || (has->text != "true" && has->text != "false")) {
       throw Wrong{"the event \"answer\" wants \"has\": true or false"};
     }
-    if (has->text == "false") said.statement = Statement::kOther;
+    if (has->text == "false") {
+      said.statement = Statement::kOther;
+      said.shows = Kind::kAnswers;
+      wanted_.Counts().Use(Used::kAnswer);
+    }
     if (Find(line, "asked") != nullptr) said.asked = TimeIn(line, "asked");
   }
   if (said.statement == Statement::kAccepts) {
     const Node* accepted = Find(line, "accepted");
-    if (accepted != nullptr && accepted->text == "false") said.statement = Statement::kOther;
+    if (accepted != nullptr && accepted->text == "false") said.statement = Statement::kRefuses;
   }
   const bool begins = said.statement == Statement::kLeads || said.statement == Statement::kWorks ||
                       said.statement == Statement::kAnswers || said.statement == Statement::kOwns ||
                       said.statement == Statement::kAccepts;
   if (begins && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
-  if (!wanted_.Wants(lock)) said.statement = Statement::kOther;
+  said.ends = event == "lost" || event == "rests";
   if (begins) said.token = TokenOf(line);
   if (said.statement == Statement::kLeads && Find(line, "left") != nullptr) {
     said.lapses_in = ParseLength(TextIn(line, "left"), "left");
   }
+  if (!wanted_.Wants(lock)) {
+    PassOver(said, kOfAnotherLock, lock);
+  } else if (!IsKnownEvent(event)) {
+    said.statement = Statement::kNotUnderstood;
+    said.unclear = Cat("event ", Quoted(event));
+    wanted_.Counts().Pass("event not recognised", event);
+  } else if (said.statement == Statement::kOther && !said.shows) {
+    wanted_.Counts().Use(Used::kGoesOn);
+  }
   Add(std::move(said));
+}
+
+void RecordReader::PassOver(Said& said, std::string_view reason, std::string_view word) {
+  wanted_.Counts().Pass(reason, word);
+  switch (said.statement) {
+    case Statement::kLeads:
+    case Statement::kLeadsNot:
+      said.shows = Kind::kLeading;
+      break;
+    case Statement::kWorks:
+    case Statement::kRests:
+      said.shows = Kind::kWorking;
+      break;
+    case Statement::kAnswers:
+      said.shows = Kind::kAnswers;
+      break;
+    case Statement::kOwns:
+      said.shows = Kind::kOwning;
+      break;
+    case Statement::kAccepts:
+    case Statement::kRefuses:
+      said.statement = Statement::kRefuses;
+      return;
+    default:
+      break;
+  }
+  // What it hands out, or takes, is another lock's.
+  said.token.reset();
+  said.lapses_in.reset();
+  said.statement = Statement::kOther;
 }
 
 void RecordReader::Ended(const Node& line, std::string_view id) {
@@ -427,12 +573,40 @@ void RecordReader::Ended(const Node& line, std::string_view id) {
            .sender = std::string(id)});
 }
 
+namespace {
+
+Kind KindOf(std::string_view word) {
+  if (const auto kind = ParseWord<Kind>(word)) return *kind;
+  throw Wrong{
+      Cat("\"logs\" names kinds of lines: leads, works, tokens, answer, owns or steps, not ",
+          Quoted(word))};
+}
+
+}  // namespace
+
+std::vector<Kind> KindsIn(const Node& logs) {
+  std::vector<Kind> kinds;
+  if (logs.IsArray()) {
+    for (const Node& word : logs) kinds.push_back(KindOf(word.text));
+    return kinds;
+  }
+  for (std::string_view rest = logs.text; !rest.empty();) {
+    const size_t end = std::min(rest.find_first_of(" ,"), rest.size());
+    if (end > 0) kinds.push_back(KindOf(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (kinds.empty()) throw Wrong{"\"logs\" is a list, or words such as \"leads works\""};
+  return kinds;
+}
+
 void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any) {
   const std::string_view node = TextIn(line, "node", /*required=*/false);
   const bool says_lease = Find(line, "lease") != nullptr;
   const Node* offset = Find(line, "offset");
   const Node* resolution = Find(line, "resolution");
-  const bool says_any = !node.empty() || says_lease || offset != nullptr || resolution != nullptr;
+  const Node* logs = Find(line, "logs");
+  const bool says_any =
+      !node.empty() || says_lease || offset != nullptr || resolution != nullptr || logs != nullptr;
   if (!says_any && !wants_any) return;
   Declared declared = {.process = std::string(id),
                        .node = std::string(node),
@@ -443,6 +617,7 @@ void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any
   if (resolution != nullptr) {
     declared.resolution = ParseLength(TextIn(line, "resolution"), "resolution");
   }
+  if (logs != nullptr) declared.logs = KindsIn(*logs);
   if (says_lease) declared.lease = ParseLength(TextIn(line, "lease"), "lease");
   if (offset != nullptr) {
     const auto [least, most] = PairIn(*offset);

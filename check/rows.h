@@ -14,8 +14,10 @@
 //   3. Memory is that of the newest version of each row.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +70,20 @@ class Rows {
     ownership_.Missing(because, remedy);
   }
 
+  // Whether all that was recorded says that the process was never named by a row: the rows' lives are known from
+  // their beginning, and no change is missing.
+  bool NeverTook(const std::string& process) const {
+    return !rows_.empty() && !may_be_others_ && !ownership_.missing() && !names_.contains(process);
+  }
+
+  // The first kOutsideKept that matter, and how many there are.
+  const std::vector<OutsideWrite>& outside_writes() const { return outside_; }
+  int64_t outside_count() const { return outside_count_; }
+  void ForgetOutside() {
+    outside_.clear();
+    outside_count_ = 0;
+  }
+
   // The processes that were seen to take a lock, and one that each took.
   const std::map<std::string, std::string>& takers() const { return takers_; }
 
@@ -89,6 +105,11 @@ class Rows {
     std::optional<Timestamp> last_commit;
     std::optional<Token> greatest;
     std::string last_owner;
+    std::optional<Timestamp> taken_away;  // by an outside write, and not taken since
+    // An outside write has cut a lease short, which would have lasted until then, at most.
+    std::optional<Timestamp> cut_until;
+    Timestamp cut_at;
+    std::string cut_owner;
   };
   struct Call {
     Timestamp commit;
@@ -114,6 +135,9 @@ class Rows {
   // Who held it before, without having been seen to take it.
   void BeganBefore(const std::string& lock, const Row& row);
   void JudgeLease(const RowChange& change, const Row& row, const std::string& writer, bool removed);
+  // Whether no process can have made the change. Then nobody is charged with it, and the row is what it says.
+  bool TakeOutside(const RowChange& change, bool by_process, Row& row, HistoryMetrics& metrics);
+  std::string OutsideText(const RowChange& change, const Row& row, const std::string& why) const;
   // The row names nobody any more.
   void Removed(const RowChange& change, const Row& row,
                const std::optional<Ownership::Writer>& writer);
@@ -139,8 +163,13 @@ class Rows {
   Releases& releases_;
   std::map<std::string, Row, std::less<>> rows_;
   std::map<std::string, std::string> takers_;
+  std::set<std::string, std::less<>> names_;  // of all that rows have named as their holder
+  // A row was there before its first change, or was taken by somebody who is not named.
+  bool may_be_others_ = false;
   std::vector<Call> calls_;  // of the newest commit timestamp
   Costs costs_;
+  std::vector<OutsideWrite> outside_;
+  int64_t outside_count_ = 0;
   Tally token_monotonic_{Invariant::kTokenMonotonic};
   Tally lease_respected_{Invariant::kLeaseRespected};
 };

@@ -14,15 +14,17 @@ constexpr Timestamp kForever = Timestamp::Max();
 
 }  // namespace
 
-void Spans::Begin(const std::string& process, const std::string& lock, Timestamp at,
-                  std::optional<Timestamp> lapses) {
+bool Spans::Begin(const std::string& process, const std::string& lock, Timestamp at,
+                  std::optional<Timestamp> lapses, bool is_renewal) {
   tally_.Judged();
   Lock& spans = locks_[lock];
+  bool had_begun = !is_renewal;
   for (size_t i = 0; i < spans.open.size(); ++i) {
     Span& span = spans.open[i];
     if (span.process != process) continue;
-    if (span.is_endless) return;  // it may go on, and this one is within it
+    if (span.is_endless) return true;  // it may go on, and this one is within it
     if (span.may_end) {
+      had_begun = true;
       span.was_cut = true;
       span.may_to = at;
       Close(lock, spans, i);
@@ -31,20 +33,27 @@ void Spans::Begin(const std::string& process, const std::string& lock, Timestamp
     if (!span.lapses || at <= *span.lapses) {
       // It said so before, or it may have begun in a gap.
       span.lapses = lapses;
-      return;
+      if (is_renewal) span.said_last = at;
+      return true;
     }
     // It lapsed, and has begun again some time until now: of a pause there is no line.
+    had_begun = true;
     span.certain_to = std::max(*span.lapses, span.certain_from);
     span.was_cut = true;
     span.may_to = at;
     Close(lock, spans, i);
     break;
   }
-  spans.open.push_back(
-      {.process = process, .who = processes_.Find(process), .certain_from = at, .lapses = lapses});
+  spans.open.push_back({.process = process,
+                        .who = processes_.Find(process),
+                        .certain_from = at,
+                        .said_last = at,
+                        .lapses = lapses});
+  return had_begun;
 }
 
-void Spans::End(const std::string& process, const std::string& lock, Timestamp at) {
+bool Spans::End(const std::string& process, const std::string& lock, Timestamp at) {
+  bool had_begun = false;
   for (auto& [name, spans] : locks_) {
     if (!lock.empty() && name != lock) continue;
     for (size_t i = 0; i < spans.open.size(); ++i) {
@@ -53,6 +62,7 @@ void Spans::End(const std::string& process, const std::string& lock, Timestamp a
       // A process that was paused logs late that its belief had lapsed. It would have logged a renewal first.
       const std::optional<Timestamp> lapse = LapseOf(span);
       const Timestamp ended = lapse && at > *lapse ? *lapse : at;
+      had_begun = true;
       if (span.is_endless) break;
       span.was_cut = span.was_cut || (span.may_end && *span.certain_to < ended);
       span.certain_to = span.may_end ? std::min(*span.certain_to, ended) : ended;
@@ -61,6 +71,7 @@ void Spans::End(const std::string& process, const std::string& lock, Timestamp a
       break;
     }
   }
+  return had_begun;
 }
 
 Spans::Span* Spans::OpenOf(const std::string& process, const std::string& lock) {
@@ -137,6 +148,8 @@ Spans::True Spans::TrueOf(const Span& span) const {
   const Between begin = process.clock.TrueTime(span.certain_from);
   Timestamp to = span.certain_to.value_or(process.last_line.value_or(span.certain_from));
   if (span.lapses) to = std::min(to, *span.lapses);
+  // It logs no ends: this one may have ended before.
+  if (!LogsEnds(process, kind_)) to = std::min(to, span.said_last);
   True when = {.from = begin.earliest,
                .to = kForever,
                .begun_by = begin.latest,
@@ -165,9 +178,9 @@ std::string Spans::Overlap(const std::string& name, const Span& a, const Span& b
   const Timestamp begin = std::max(x.begun_by, y.begun_by);
   const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
   const bool a_is_first = x.from <= y.from;
-  return Cat(a_is_first ? b.process : a.process, " ", begins_, " lock ", name, " while ",
-             a_is_first ? a.process : b.process, " did, at ", TimeText(begin), ", for at least ",
-             FormatDuration(shared));
+  return Cat(a_is_first ? b.process : a.process, " ", begins_, " lock ", sim::Quoted(name),
+             " while ", a_is_first ? a.process : b.process, " did, at ", TimeText(begin),
+             ", for at least ", FormatDuration(shared));
 }
 
 void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
@@ -185,32 +198,82 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   if (x.begun_by < y.until && y.begun_by < x.until) {
     const Timestamp begin = std::max(x.begun_by, y.begun_by);
     const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
-    overlaps_.push_back(shared);
-    tally_.Violated(begin, name, {a.process, b.process}, [&] { return Overlap(name, a, b); });
+    certain_.push_back({.first_from = std::min(x.from, y.from),
+                        .begin = begin,
+                        .lock = name,
+                        .shared = shared,
+                        .a = a.process,
+                        .b = b.process,
+                        .text = Overlap(name, a, b)});
     return;
   }
   const Timestamp from = std::max(x.from, y.from);
   const Timestamp to = std::min(x.to, y.to);
   if (from > to) return;
+  if (ownership_.IsBrokenOutside(name, std::min(x.from, y.from), from)) {
+    return tally_.Missing(
+        Cat(first, " and ", second, " may have at one time, after an outside write to lock ",
+            sim::Quoted(name), ": that is not the protocol's doing"),
+        "nothing: it is judged again from what came after it");
+  }
   // If both spans began and ended as they say, the clocks alone are in doubt.
   std::optional<Duration> wanted;
   const bool is_short = of_a.resolution() > Duration{} || of_b.resolution() > Duration{};
   const bool by_clocks = a.IsWhole() && b.IsWhole() && !is_short;
-  if (by_clocks) {
-    const Offsets of_x = of_a.At(a.certain_from);
-    const Offsets of_y = of_b.At(b.certain_from);
-    const Duration doubt = ((of_x.most - of_x.least) + (of_y.most - of_y.least)) / 2;
-    const Duration apart =
-        (to - from) - doubt;  // as the clocks show it; negative: with time between
-    wanted = (apart < Duration{} ? -apart : apart) / 2;
-  }
+  if (by_clocks) wanted = ClocksWanted(a, b);
   tally_.Possible(from, name, wanted, [&] {
     return Cat(
-        second, " ", begins_, " lock ", name, ", and ", first,
+        second, " ", begins_, " lock ", sim::Quoted(name), ", and ", first,
         " may have done so at the same time, between ", TimeText(from), " and ",
         to == kForever ? std::string("the end of the history") : TimeText(to),
         by_clocks ? "; the clocks do not decide it" : "; lines that would decide it are missing");
   });
+}
+
+std::optional<Duration> Spans::ClocksWanted(const Span& a, const Span& b) {
+  const auto middle = [](const Span& span, Timestamp at) {
+    const Offsets offsets = span.who->clock.At(at);
+    return at - (offsets.least + offsets.most) / 2;
+  };
+  const auto decides = [&](Duration error) {
+    const Timestamp a_from = middle(a, a.certain_from);
+    const Timestamp a_to = middle(a, *a.certain_to);
+    const Timestamp b_from = middle(b, b.certain_from);
+    const Timestamp b_to = middle(b, *b.certain_to);
+    const bool overlap = a_from + error < b_to - error && b_from + error < a_to - error;
+    const bool apart = std::max(a_from, b_from) - error > std::min(a_to, b_to) + error;
+    return overlap || apart;
+  };
+  if (!decides(Duration{})) return std::nullopt;
+  Duration least;  // decides
+  Duration most = Seconds(3'600);
+  while (most.ns - least.ns > 1) {
+    const Duration half = {least.ns + (most.ns - least.ns) / 2};
+    (decides(half) ? least : most) = half;
+  }
+  // With as few digits as people write, and not more than decides.
+  int64_t unit = 1;
+  while (least.ns / unit >= 100) unit *= 10;
+  least = {least.ns / unit * unit};
+  if (least <= Duration{} || !decides(least)) return std::nullopt;
+  return least;
+}
+
+void Spans::Charge(Timestamp watermark) {
+  for (const Overlapping& overlap : certain_) {
+    if (overlap.begin >= watermark) continue;
+    if (IsOutside(overlap)) {
+      tally_.Missing(Cat(overlap.text,
+                         "; but that began with an outside write to the lock's row, "
+                         "which is not the protocol's doing"),
+                     "nothing: it is judged again from what came after it");
+      continue;
+    }
+    overlaps_.push_back(overlap.shared);
+    tally_.Violated(overlap.begin, overlap.lock, {overlap.a, overlap.b},
+                    [&] { return overlap.text; });
+  }
+  std::erase_if(certain_, [&](const Overlapping& o) { return o.begin < watermark; });
 }
 
 void Spans::Close(const std::string& name, Lock& lock, size_t index) {
@@ -238,6 +301,7 @@ void Spans::CloseEnded(const std::string& name, Lock& lock, Timestamp watermark)
 }
 
 void Spans::Forget(Timestamp watermark) {
+  Charge(watermark);
   for (auto& [name, lock] : locks_) {
     CloseEnded(name, lock, watermark);
     if (lock.closed.empty()) continue;
@@ -259,6 +323,7 @@ void Spans::Finish() {
   for (auto& [name, lock] : locks_) {
     while (!lock.open.empty()) Close(name, lock, lock.open.size() - 1);
   }
+  Charge(Timestamp::Max());
 }
 
 std::optional<InvariantFinding> Spans::Certain() const {
@@ -271,7 +336,9 @@ std::optional<InvariantFinding> Spans::Certain() const {
         if (span.process == other.process || !HasClock(span) || !HasClock(other)) return false;
         const True x = TrueOf(span);
         const True y = TrueOf(other);
-        return x.begun_by < y.until && y.begun_by < x.until;
+        return x.begun_by < y.until && y.begun_by < x.until &&
+               !ownership_.IsBrokenOutside(name, std::min(x.from, y.from),
+                                           std::max(x.begun_by, y.begun_by));
       };
       for (const std::vector<Span>* others : {&lock.open, &lock.closed}) {
         const auto other = std::ranges::find_if(*others, overlaps);
@@ -295,6 +362,13 @@ size_t Spans::kept() const {
 }
 
 InvariantFinding Spans::Find() const {
+  for (const Overlapping& overlap : certain_) {
+    if (IsOutside(overlap)) continue;
+    Tally tally = tally_;
+    tally.Violated(overlap.begin, overlap.lock, {overlap.a, overlap.b},
+                   [&] { return overlap.text; });
+    return tally.Find("", "");
+  }
   return tally_.Find("no process said so",
                      "log when each process begins and ends to lead, and to work, by its clock");
 }

@@ -10,6 +10,8 @@
 //   1. A span is judged against others when it ends, or in Finish(): until then a missing line may show
 //      that it was not one span.
 //   2. Memory: spans are kept until no span that is open, or yet to come, can overlap with them.
+//   3. Of a process that has logged no end of any span, a span is certain only where it says so.
+//   4. An overlap that an outside write may have made is not charged to the protocol.
 // REQUIRES: statements of one process come in the order of its clock.
 #pragma once
 
@@ -24,6 +26,7 @@
 
 #include "check/line_judge.h"
 #include "check/operation.h"
+#include "check/ownership.h"
 #include "check/processes.h"
 #include "check/tally.h"
 
@@ -31,16 +34,22 @@ namespace whorl::check {
 
 class Spans final : public LineJudge {
  public:
-  // `begins` is for people: "began to believe that it leads".
-  Spans(Invariant invariant, std::string_view begins, const Processes& processes)
-      : begins_(begins), processes_(processes), tally_(invariant) {}
+  // `begins` is for people: "began to believe that it leads". `kind`: of its lines.
+  Spans(Invariant invariant, Kind kind, std::string_view begins, const Processes& processes,
+        const Ownership& ownership)
+      : kind_(kind),
+        begins_(begins),
+        processes_(processes),
+        ownership_(ownership),
+        tally_(invariant) {}
 
   // `lapses`: when the span ends if nothing renews it, of which there may be no line unless the process logs
   // renewals.
-  void Begin(const std::string& process, const std::string& lock, Timestamp at,
-             std::optional<Timestamp> lapses = std::nullopt);
-  // Empty lock: of all its locks.
-  void End(const std::string& process, const std::string& lock, Timestamp at);
+  // False: a renewal of what had not begun.
+  bool Begin(const std::string& process, const std::string& lock, Timestamp at,
+             std::optional<Timestamp> lapses = std::nullopt, bool is_renewal = false);
+  // Empty lock: of all its locks. False: nothing had begun.
+  bool End(const std::string& process, const std::string& lock, Timestamp at);
   // Of several spans within each other, as of a trace: what they say of the process is one span, which ends with
   // the last of them.
   void BeginNested(const std::string& process, const std::string& lock, Timestamp at);
@@ -58,7 +67,10 @@ class Spans final : public LineJudge {
   // `overlaps`.
   void Finish() override;
 
-  void Doubt(const std::string& process) override { tally_.Doubt(process); }
+  void Doubt(const std::string& process) override {
+    Charge(Timestamp::Max());
+    tally_.Doubt(process);
+  }
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
@@ -74,6 +86,7 @@ class Spans final : public LineJudge {
     const Process* who;
     // By the process's clock.
     Timestamp certain_from;
+    Timestamp said_last;                  // that it lasts
     std::optional<Timestamp> certain_to;  // nothing: until its last line
     std::optional<Timestamp> lapses;      // certain no longer than this
     std::optional<Timestamp> may_to;      // nothing: it may last
@@ -88,6 +101,16 @@ class Spans final : public LineJudge {
   struct Lock {
     std::vector<Span> open;  // at most one for each process
     std::vector<Span> closed;
+  };
+  // An overlap that is certain. All changes of rows until it ends may not have been taken yet.
+  struct Overlapping {
+    Timestamp first_from;  // the first span may have begun then
+    Timestamp begin;
+    std::string lock;
+    Duration shared;
+    std::string a;
+    std::string b;
+    std::string text;
   };
   struct True {      // a span in true time
     Timestamp from;  // it may have begun then
@@ -107,16 +130,26 @@ class Spans final : public LineJudge {
   void Close(const std::string& name, Lock& lock, size_t index);
   void Judge(const std::string& name, const Span& a, const Span& b);
   std::string Overlap(const std::string& name, const Span& a, const Span& b) const;
+  // Takes overlaps that began before `watermark` to the protocol's charge, but for those by outside writes.
+  void Charge(Timestamp watermark);
+  bool IsOutside(const Overlapping& overlap) const {
+    return ownership_.IsBrokenOutside(overlap.lock, overlap.first_from, overlap.begin);
+  }
+  // Clocks known to this would decide the two; nothing if none do.
+  static std::optional<Duration> ClocksWanted(const Span& a, const Span& b);
   // REQUIRES: HasClock(span).
   True TrueOf(const Span& span) const;
   bool HasClock(const Span& span) const;
   void MissingClock(const Span& span);
 
+  Kind kind_;
   std::string_view begins_;
   const Processes& processes_;
+  const Ownership& ownership_;
   Tally tally_;
   std::map<std::string, Lock, std::less<>> locks_;
   std::vector<Duration> overlaps_;
+  std::vector<Overlapping> certain_;
 };
 
 }  // namespace whorl::check

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "check/check.h"
@@ -95,7 +96,7 @@ TEST(CheckHalfRecords, WithoutOldValuesTheUnseenOwnerIsUnknown) {
   const auto verdict = Judge({kBeat, Change("09", "UPDATE", Values("09", "09", "b"), "{}")});
   EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text,
-              HasSubstr("who held lock job before 2026-01-01T00:00:09Z is not recorded"));
+              HasSubstr("who held lock \"job\" before 2026-01-01T00:00:09Z is not recorded"));
   // The first change of all may be a takeover, too.
   EXPECT_EQ(Lease({Change("09", "UPDATE", Values("09", "09", "b"), "{}"),
                    Change("30", "UPDATE", Values("30", "30", "c"), "{}")}),
@@ -147,12 +148,14 @@ std::string Ended(const std::string& id, const std::string& at) {
 }
 
 TEST(CheckEnds, WhoIsSeenToHaveEndedBelievesAndWorksNoMore) {
-  for (const auto& [begins, invariant] : {std::pair("leads", Invariant::kSingleLeaderBelief),
-                                          std::pair("works", Invariant::kSingleWorker)}) {
+  for (const auto& [begins, ends, invariant] :
+       {std::tuple("leads", "lost", Invariant::kSingleLeaderBelief),
+        std::tuple("works", "rests", Invariant::kSingleWorker)}) {
     const auto judge = [&](const std::string& b_begins, const std::vector<std::string>& more) {
-      return Judge(Joined({Says("a", begins, "10"), Says("a", "goes_on", "15"),
-                           Says("b", begins, b_begins), Says("b", "stopped", "50")},
-                          more))[invariant]
+      return Judge(Joined(
+          {Says("a", begins, "05"), Says("a", ends, "06"), Says("a", begins, "10"),
+           Says("a", "goes_on", "15"), Says("b", begins, b_begins), Says("b", "stopped", "50")},
+          more))[invariant]
           .finding;
     };
     EXPECT_EQ(judge("30", {}), Finding::kPossible) << begins;
@@ -204,7 +207,7 @@ TEST(CheckEnds, SpansAfterAProcessThatEndedAreForgotten) {
   JsonLines reader(*FindProtocol("spindle_v2"), {});
   std::vector<Operation> operations;
   for (const std::string& line :
-       {Says("a", "leads", "01"), Ended("a", "02"), Says("b", "leads", "03"),
+       {Logs("c", "leads"), Says("a", "leads", "01"), Ended("a", "02"), Says("b", "leads", "03"),
         Says("b", "lost", "04"), Says("b", "rests", "20"), Says("b", "rests", "40"),
         Says("b", "goes_on", "50"),
         // Too late to be judged against spans that were forgotten.
@@ -252,7 +255,7 @@ TEST(CheckMissingLogs, WhoTookALockAndHasNoLogMayHaveBelievedAnything) {
   };
   const InvariantFinding alone = judge({});
   EXPECT_EQ(alone.finding, Finding::kUnknown);
-  EXPECT_THAT(alone.text, HasSubstr("no line of b, which took lock job, was recorded"));
+  EXPECT_THAT(alone.text, HasSubstr("no line of b, which took lock \"job\", was recorded"));
   EXPECT_EQ(judge({Says("b", "leads", "16"), Says("b", "lost", "17")}).finding, Finding::kHolds);
 }
 
