@@ -164,6 +164,10 @@ char* whorl_check_verdict(whorl_check* check) {
   AddUnclear(counts, check->checker);
   check::HistoryVerdict verdict = check->checker.Verdict();
   verdict.records = counts;
+  const check::Wanted& wanted = check->reading.wanted;
+  for (std::string& text : wanted.jepsen_counts->Assumptions(wanted.jepsen.lease.has_value())) {
+    verdict.assumptions.push_back(std::move(text));
+  }
   return Given(whorl::sim::DumpJson(check::VerdictJson(verdict)));
 }
 

@@ -20,7 +20,7 @@ class ForeignFilesTest : public CliTest {
     return Whorl("check " + arguments + " --protocol " + protocol + " --clock-error 10ms");
   }
   static std::string File(const std::string& name) {
-    return WHORL_SOURCE_DIR "/tests/check/foreign/" + name;
+    return WHORL_SOURCE_DIR "/tests/check/field/" + name;
   }
 };
 
