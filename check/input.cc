@@ -108,18 +108,24 @@ std::string Input::RefuseUnknown() {
 }
 
 std::string Input::Part(std::string_view part, const Place& place, std::vector<Operation>& out) {
+  // So much shows the format.
+  constexpr size_t kEnough = 4'096;
+  if (is_part_ && reader_ == nullptr)
+    return {};  // of a line that is not known the beginning is enough
+  if (reader_ == nullptr || !reader_->TakesParts()) {
+    begun_ += part;
+    if (reader_ != nullptr || begun_.size() < kEnough) return {};
+  }
+  const std::string begun = std::exchange(begun_, {});
+  if (!begun.empty()) part = begun;
   if (!std::exchange(has_begun_, true) && part.starts_with(kByteOrderMark)) {
     part.remove_prefix(kByteOrderMark.size());
   }
   std::string wrong;
-  // Of a line that is not known the beginning is enough.
-  if ((is_part_ && reader_ == nullptr) || !Knows(part, place, wrong)) {
-    is_part_ = true;
-    return wrong;
-  }
   is_part_ = true;
+  if (!Knows(part, place, wrong)) return wrong;
   if (!reader_->TakesParts()) {
-    begun_ += part;
+    begun_ = part;
     return {};
   }
   std::string before = RefuseUnknown();
@@ -129,18 +135,17 @@ std::string Input::Part(std::string_view part, const Place& place, std::vector<O
 }
 
 std::string Input::Read(std::string_view line, const Place& place, std::vector<Operation>& out) {
+  std::string whole = std::exchange(begun_, {});
+  if (!whole.empty()) {
+    whole += line;
+    line = whole;
+  }
   if (!std::exchange(has_begun_, true) && line.starts_with(kByteOrderMark)) {
     line.remove_prefix(kByteOrderMark.size());
   }
   std::string wrong;
   const bool was_part = std::exchange(is_part_, false);
   if ((was_part && reader_ == nullptr) || !Knows(line, place, wrong)) return wrong;
-  std::string whole;
-  if (!begun_.empty()) {
-    whole = std::exchange(begun_, {});
-    whole += line;
-    line = whole;
-  }
   if (unknown_lines_ == 0) return reader_->Read(line, place, out);
   std::string before = RefuseUnknown();
   std::string now = reader_->Read(line, place, out);

@@ -134,12 +134,12 @@ TEST_F(ForeignFilesTest, ALongDocumentTakesLittleMemory) {
   for (const std::string separator : {"\\n", " "}) {
     const Ended ended = Shell(
         "awk 'BEGIN { printf \"[\"; for (i = 0; i < 50000; ++i) { t = i * 400000000;"
-        "printf \"{:process %d, :type :invoke, :f :acquire, :value nil, :time %d}" +
+        "printf \"{:process %d, :type :invoke, :f :acquire, :value nil, :time %.0f}" +
         separator +
-        "\", i % 5, t; printf \"{:process %d, :type :ok, :f :acquire, :value nil, :time %d}" +
+        "\", i % 5, t; printf \"{:process %d, :type :ok, :f :acquire, :value nil, :time %.0f}" +
         separator +
         "\", i % 5, t + 100000000; printf \"{:process %d, :type :invoke, :f :release, :value nil, "
-        ":time %d}" +
+        ":time %.0f}" +
         separator +
         "\", i % 5, t + 200000000; printf \"{:process %d, :type :ok, :f :release, :value nil, "
         ":time "
