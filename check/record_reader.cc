@@ -37,7 +37,9 @@ bool IsNamed(std::string_view a, std::string_view b) {
 }
 
 bool IsKnownEvent(std::string_view event) {
-  return StatementOf(event) != Statement::kOther || event == "goes_on";
+  // The others are what `whorl lock run` logs beside.
+  return StatementOf(event) != Statement::kOther || event == "goes_on" || event == "note" ||
+         event == "failing" || event == "answers";
 }
 
 Statement StatementOf(std::string_view event) {
@@ -343,6 +345,14 @@ const Node* ColumnIn(const Node* values, std::string_view name) {
 bool RecordReader::HasColumns(const Node* after, const Node* before, const Head& head) {
   if (head.kind == RowChangeKind::kDeleted && *wanted_.has_columns) return true;
   const HolderColumns& holder = protocol_.holder_columns;
+  // Most records have all that matter.
+  const auto shows = [&](std::string_view name) {
+    return name.empty() || MemberIn(after, name) != nullptr;
+  };
+  if (shows(holder.holder) && shows(holder.token) && shows(holder.renewed) && shows(holder.until)) {
+    *wanted_.has_columns = true;
+    return true;
+  }
   std::vector<std::string_view> others;
   bool has_any = false;
   for (const Node* values : {after, before}) {
@@ -438,7 +448,8 @@ void RecordReader::Mod(const Node& mod, const Head& head) {
     change.before.push_back(std::move(was));
   }
   if (!HasColumns(after, before, head)) return;
-  for (size_t i = 0; i < shows.size(); ++i) {
+  const bool wants_more = wanted_.Counts().shown_columns().size() < shows.size();
+  for (size_t i = 0; i < shows.size() && wants_more; ++i) {
     if (shows[i]) wanted_.Counts().ShowColumn(protocol_.columns[i].name);
   }
   if (!wanted_.Wants(change.lock)) return wanted_.Counts().Pass(kOfAnotherLock, change.lock);

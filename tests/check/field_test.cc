@@ -60,6 +60,20 @@ TEST_F(CheckFieldTest, WhatSaysNothingOfTheLockAndIsNamedSoIsUsed) {
               Ends(0, HasSubstr("records used: goes on 1\n")));
 }
 
+// What `whorl lock run` logs beside is known.
+TEST_F(CheckFieldTest, WhorlsOwnLogsAreRecognised) {
+  std::string text;
+  for (const char* event :
+       {"started", "leads", "note", "failing", "answers", "renewed", "lost", "stopped"}) {
+    text += R"({"event":")" + std::string(event) +
+            R"(","id":"a","lock":"x","time":"2026-01-01T00:00:01Z"})" + "\n";
+  }
+  Write("own.jsonl", text);
+  EXPECT_THAT(Whorl("check own.jsonl --protocol lease_lock --clock-error 10ms"),
+              Ends(0, AllOf(HasSubstr("goes on 3\n"), Not(HasSubstr("passed over")),
+                            HasSubstr("holds     single_leader_belief"))));
+}
+
 TEST_F(CheckFieldTest, WhereNothingCouldBeUsedThatIsBadInput) {
   const std::string check = "check " + Field("jsonl_half_recognised.jsonl") + " --protocol ";
   EXPECT_THAT(Whorl(check + "lease_lock --lock nosuch"),

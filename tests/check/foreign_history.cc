@@ -113,8 +113,8 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
       // Without tokens whoever writes its id is the owner.
       const bool is_new = !token || !row.before || (*row.before)[column] != (*row.after)[column] ||
                           (*row.before)[*token] != (*row.after)[*token];
-      if (is_new && row.writer != ProcessId{}) process_of_id_[*id] = NameOf(row.writer);
-      if (const auto found = process_of_id_.find(*id); found != process_of_id_.end()) {
+      if (is_new && row.writer != ProcessId{}) process_of_id_[{*key, *id}] = NameOf(row.writer);
+      if (const auto found = process_of_id_.find({*key, *id}); found != process_of_id_.end()) {
         after[std::string(protocol_.columns[column].name)] = found->second;
       }
     }

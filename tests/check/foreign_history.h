@@ -109,7 +109,8 @@ class ForeignHistory final : public sim::ObservationSink {
     StepName step;
   };
   std::map<std::tuple<ProcessId, uint16_t, RequestId>, Transaction> transactions_;
-  std::map<std::string, std::string> process_of_id_;
+  // By the row and the id: a process may have an id that another one has in another lock.
+  std::map<std::pair<std::string, std::string>, std::string> process_of_id_;
   std::map<std::string, nlohmann::json> rows_;  // as they were written
   int64_t outside_ = 0;
 };

@@ -77,7 +77,7 @@ void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) 
         Judge(protocol, world.nodes.front().lease, history.Lines(drawn, &left_out),
               /*may_be_refused=*/drawn.left_out_per_mille > 0);
     EXPECT_LE(verdict.metrics.outside, history.outside_writes())
-        << protocol.name << " seed " << seed
+        << protocol.name << " seed " << seed << ": "
         << (verdict.outside_writes.empty() ? "" : verdict.outside_writes.front().text);
     std::string lacks;
     for (const std::string& one : left_out.what)
