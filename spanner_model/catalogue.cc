@@ -14,9 +14,10 @@ Catalogue::Catalogue(Schema schema, std::span<const Sql> statements, Options opt
   }
 }
 
-void Catalogue::Register(const Sql& sql) {
+void Catalogue::Register(const Sql& sql, CompiledStatement* planned) {
   if (registered_.contains(&sql.text())) return;
-  registered_.emplace(&sql.text(), Compile(schema_, sql));
+  registered_.emplace(&sql.text(),
+                      planned != nullptr ? std::move(*planned) : Compile(schema_, sql));
 }
 
 void Catalogue::Unregister(const Sql& sql) { registered_.erase(&sql.text()); }

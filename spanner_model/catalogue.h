@@ -78,9 +78,10 @@ class Catalogue {
     return &*plans_[sql.index()];
   }
 
-  // Compiles and keeps a statement that is not interned, unless it is kept already.
+  // Compiles and keeps a statement that is not interned, unless it is kept already. `planned`, if not null,
+  // is its plan for this schema, and is taken.
   // REQUIRES: Unregister is called before the statement's text is destroyed.
-  void Register(const Sql& sql);
+  void Register(const Sql& sql, CompiledStatement* planned = nullptr);
   void Unregister(const Sql& sql);
 
   // Replaces the schema and the splits, and drops the plans that Register kept.

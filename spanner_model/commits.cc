@@ -61,11 +61,11 @@ bool ReadsAreStale(const Work& work, const TransactionState& transaction) {
         was_there = version.row.has_value();
       }
     }
-    for (const TransactionState& other : work.database.transactions) {
-      if (other.phase == TransactionPhase::kCommitting && ReadConflicts(read, other)) return true;
-    }
   }
-  return false;
+  return std::ranges::any_of(work.database.transactions, [&](const TransactionState& other) {
+    return other.phase == TransactionPhase::kCommitting &&
+           ReadConflicts(transaction.reads, other.writes);
+  });
 }
 
 // Whether a row that a transaction of isolation REPEATABLE READ is about to write has changed since
@@ -240,6 +240,17 @@ bool IsHeldBack(const Work& work, const TransactionState& transaction) {
 
 // The replicated commit with the least timestamp that no earlier commit holds back, or null.
 TransactionState* NextToBecomeVisible(Work& work) {
+  if (work.catalogue.split_count() == 1) {
+    // The earliest holds back all others.
+    TransactionState* earliest = nullptr;
+    for (TransactionState& one : work.database.transactions) {
+      if (one.phase != TransactionPhase::kCommitting) continue;
+      if (earliest == nullptr || one.commit_timestamp < earliest->commit_timestamp) {
+        earliest = &one;
+      }
+    }
+    return earliest != nullptr && earliest->replicated ? earliest : nullptr;
+  }
   TransactionState* next = nullptr;
   for (TransactionState& one : work.database.transactions) {
     if (one.phase != TransactionPhase::kCommitting || !one.replicated) continue;

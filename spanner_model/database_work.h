@@ -79,7 +79,7 @@ enum class Grant : uint8_t {
 // Whether `mine` may take its locks; aborts the transactions that have to make way for it.
 Grant RequestReadLocks(Work& work, const TransactionState& mine, std::span<const ReadLock> wanted);
 Grant RequestWriteLocks(Work& work, const TransactionState& mine,
-                        std::span<const BufferedWrite> writes);
+                        const std::vector<BufferedWrite>& writes);
 void Park(Work& work, TransactionState& transaction, const CallName& call, const Request& request);
 
 // --- sessions (sessions.cc) ----------------------------------------------------------------------

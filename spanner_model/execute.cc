@@ -8,6 +8,7 @@
 #include "spanner_model/row_checks.h"
 #include "spanner_model/run_query.h"
 #include "spanner_model/visible_rows.h"
+#include "spanner_model/write_index.h"
 
 namespace whorl::model {
 namespace {
@@ -53,8 +54,9 @@ Status CheckRow(const ExecutionInput& input, const Table& table, uint64_t column
   return {};
 }
 
-bool RowExists(const ExecutionInput& input, uint32_t table, const Key& key) {
-  const BufferedWrite* own = FindWrite(input.transaction->writes, table, key);
+// `index`: of the transaction's writes.
+bool RowExists(const ExecutionInput& input, WriteIndex& index, uint32_t table, const Key& key) {
+  const BufferedWrite* own = index.Find(table, key);
   if (own != nullptr) return own->row.has_value();
   return FindAt(input.tables[table], key, input.snapshot) != nullptr;
 }
@@ -80,7 +82,9 @@ Execution BufferAll(const ExecutionInput& input, std::vector<BufferedWrite> writ
   Execution execution;
   execution.result.row_count = static_cast<int64_t>(writes.size());
   execution.result.rows = std::move(returned);
-  for (BufferedWrite& write : writes) AddWrite(input.transaction->writes, std::move(write));
+  std::vector<BufferedWrite>& all = input.transaction->writes;
+  WriteIndex index(all);
+  for (BufferedWrite& write : writes) AddWrite(all, index, std::move(write));
   return execution;
 }
 
@@ -138,10 +142,9 @@ class Inserter {
   // Turns the row into a write, an error or nothing, depending on whether its key exists.
   Status Take(Row row, uint64_t pending) {
     Key key = KeyOf(table_, row);
-    const bool twice = std::any_of(writes_.begin(), writes_.end(), [&](const BufferedWrite& other) {
-      return CompareKeys(other.key, key) == 0;
-    });
-    const bool exists = RowExists(input_, plan_.table, key);
+    if (Status status = CheckKeySize(table_, key); !status.ok()) return status;
+    const bool twice = index_.Find(plan_.table, key) != nullptr;
+    const bool exists = RowExists(input_, of_transaction_, plan_.table, key);
     switch (plan_.mode) {
       case InsertMode::kInsert:
         if (!twice && !exists) break;
@@ -166,17 +169,18 @@ class Inserter {
 
   // INSERT OR UPDATE leaves the columns that it does not list as they are.
   void KeepOtherColumns(BufferedWrite& write) {
-    const KeyRange range{.kind = RangeKind::kKey, .key = write.key, .prefix = {}};
-    ForEachRow(input_, plan_.table, range, [&](const Row& old_row) {
-      TakeUnwritten(write, old_row, *write.row);
-      return false;
-    });
+    Row scratch;
+    const Row* old_row = RowAt(input_, of_transaction_.Find(plan_.table, write.key), plan_.table,
+                               write.key, scratch);
+    if (old_row != nullptr) TakeUnwritten(write, *old_row, *write.row);
   }
 
   const ExecutionInput& input_;
   const InsertPlan& plan_;
   const Table& table_;
   std::vector<BufferedWrite> writes_;
+  WriteIndex index_{writes_};
+  WriteIndex of_transaction_{input_.transaction->writes};
 };
 
 Execution RunUpdate(const ExecutionInput& input, const UpdatePlan& plan) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "spanner_model/visible_rows.h"
+#include "spanner_model/write_index.h"
 
 namespace whorl::model {
 namespace {
@@ -91,14 +92,23 @@ Execution Execute(const ExecutionInput& input, const KeyRead& read) {
   // A key set is a set: each row is returned once, in the order of keys.
   std::vector<std::pair<Key, Row>> found;
   const Table& table = input.catalogue.schema().tables[read.table];
+  const auto add = [&](const Row& row) {
+    Row out;
+    out.reserve(read.columns.size());
+    for (const uint32_t column : read.columns) out.push_back(row[column]);
+    found.emplace_back(KeyOf(table, row), std::move(out));
+    return true;
+  };
+  static const std::vector<BufferedWrite> kNone;
+  WriteIndex own(input.transaction != nullptr ? input.transaction->writes : kNone);
+  Row scratch;
   for (const KeyRange& range : read.ranges) {
-    ForEachRow(input, read.table, range, [&](const Row& row) {
-      Row out;
-      out.reserve(read.columns.size());
-      for (const uint32_t column : read.columns) out.push_back(row[column]);
-      found.emplace_back(KeyOf(table, row), std::move(out));
-      return true;
-    });
+    if (range.kind != RangeKind::kKey) {
+      ForEachRow(input, read.table, range, add);
+    } else if (const Row* row =
+                   RowAt(input, own.Find(read.table, range.key), read.table, range.key, scratch)) {
+      add(*row);
+    }
   }
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return CompareKeys(a.first, b.first) < 0; });

@@ -33,19 +33,18 @@ Grant WoundOrWait(Work& work, const TransactionState& mine, const Blocks& blocks
 
 // A writer blocks a reader while it commits, and also while it waits to commit if it is older:
 // otherwise new readers could keep it waiting for ever.
-bool BlocksReader(const Work& work, const TransactionState& reader, const ReadLock& wanted,
-                  const TransactionState& other) {
-  if (other.phase == TransactionPhase::kCommitting) return ReadConflicts(wanted, other);
+bool BlocksReader(const Work& work, const TransactionState& reader,
+                  std::span<const ReadLock> wanted, const TransactionState& other) {
+  if (other.phase == TransactionPhase::kCommitting) return ReadConflicts(wanted, other.writes);
   const bool waits_to_commit =
       other.parked && std::holds_alternative<Commit>(other.parked->request);
   if (!waits_to_commit || *reader.age < *other.age) return false;
-  if (other.mutations.empty()) return ReadConflicts(wanted, other);
+  if (other.mutations.empty()) return ReadConflicts(wanted, other.writes);
   // Its mutations become writes when it commits.
   const MutationWrites writes =
       ApplyMutations(work.catalogue.schema(), work.database.tables, other.writes, other.mutations,
                      work.leaders.front().Latest());
-  return std::any_of(writes.writes.begin(), writes.writes.end(),
-                     [&](const BufferedWrite& write) { return Conflict(wanted, write); });
+  return ReadConflicts(wanted, writes.writes);
 }
 
 // The emulator's only lock: a transaction with an age holds it, unless it is doomed.
@@ -65,13 +64,12 @@ bool IsEmulator(const Work& work) {
 Grant RequestReadLocks(Work& work, const TransactionState& mine, std::span<const ReadLock> wanted) {
   if (IsEmulator(work)) return TakeTheOneLock(work, mine);
   return WoundOrWait(work, mine, [&](const TransactionState& other) {
-    return std::any_of(wanted.begin(), wanted.end(),
-                       [&](const ReadLock& lock) { return BlocksReader(work, mine, lock, other); });
+    return BlocksReader(work, mine, wanted, other);
   });
 }
 
 Grant RequestWriteLocks(Work& work, const TransactionState& mine,
-                        std::span<const BufferedWrite> writes) {
+                        const std::vector<BufferedWrite>& writes) {
   if (IsEmulator(work)) return TakeTheOneLock(work, mine);
   return WoundOrWait(work, mine,
                      [&](const TransactionState& other) { return CommitConflicts(writes, other); });

@@ -6,6 +6,7 @@
 
 #include "spanner_model/key_read.h"
 #include "spanner_model/row_checks.h"
+#include "spanner_model/write_index.h"
 
 namespace whorl::model {
 namespace {
@@ -16,11 +17,13 @@ struct Application {
   std::span<const StoredTable> tables;
   Timestamp now;
   MutationWrites result;
+  WriteIndex index{result.writes};
 
   bool Invalid(Status status) {
     result.invalid = std::move(status);
     return false;
   }
+  void Add(BufferedWrite write) { AddWrite(result.writes, index, std::move(write)); }
   void Refuse(Status status) {
     if (!result.refused) result.refused = std::move(status);
   }
@@ -45,9 +48,9 @@ Status CheckMutated(const Table& table, const Column& column, const Value& value
 }
 
 // The row as the transaction sees it at its commit, if it exists.
-std::optional<Row> CurrentRow(const Application& application, uint32_t table, const Key& key) {
+std::optional<Row> CurrentRow(Application& application, uint32_t table, const Key& key) {
   const Row* newest = FindNewest(application.tables[table], key);
-  const BufferedWrite* own = FindWrite(application.result.writes, table, key);
+  const BufferedWrite* own = application.index.Find(table, key);
   if (own == nullptr) return newest == nullptr ? std::nullopt : std::optional<Row>(*newest);
   if (!own->row) return std::nullopt;
   Row row = *own->row;
@@ -128,6 +131,9 @@ bool WriteRow(Application& application, uint32_t table_index, const Mutation& mu
     }
   }
   const Key key = KeyOf(table, row);
+  if (Status status = CheckKeySize(table, key); !status.ok()) {
+    return application.Invalid(std::move(status));
+  }
   const std::optional<Row> there = CurrentRow(application, table_index, key);
   if (mutation.kind != MutationKind::kUpdate) {
     // Also if the row exists: Spanner checks the mutation before it reads rows.
@@ -151,12 +157,12 @@ bool WriteRow(Application& application, uint32_t table_index, const Mutation& mu
       if ((written >> column & 1) == 0) row[column] = (*there)[column];
     }
   }
-  AddWrite(application.result.writes, {.table = table_index,
-                                       .key = key,
-                                       .row = std::move(row),
-                                       .columns = is_new ? AllColumns(table) : written,
-                                       .pending = pending,
-                                       .changes_existence = is_new});
+  application.Add({.table = table_index,
+                   .key = key,
+                   .row = std::move(row),
+                   .columns = is_new ? AllColumns(table) : written,
+                   .pending = pending,
+                   .changes_existence = is_new});
   return true;
 }
 
@@ -167,19 +173,22 @@ bool DeleteRows(Application& application, uint32_t table_index, const KeySet& ke
   const StoredTable& stored = application.tables[table_index];
   for (const KeyRange& range : std::get<std::vector<KeyRange>>(ranges)) {
     std::vector<Key> gone;
-    for (const auto& [key, versions] : RowsIn(stored, range)) gone.push_back(key);
-    for (const BufferedWrite& write : application.result.writes) {
-      if (write.table == table_index && Contains(range, write.key)) gone.push_back(write.key);
+    if (range.kind == RangeKind::kKey) {
+      // A deletion of a missing row is a write, too: it is ordered against an insert of that row.
+      gone.push_back(range.key);
+    } else {
+      for (const auto& [key, versions] : RowsIn(stored, range)) gone.push_back(key);
+      for (const BufferedWrite& write : application.result.writes) {
+        if (write.table == table_index && Contains(range, write.key)) gone.push_back(write.key);
+      }
     }
-    // A deletion of a missing row is a write, too: it is ordered against an insert of that row.
-    if (range.kind == RangeKind::kKey) gone.push_back(range.key);
     for (Key& key : gone) {
-      AddWrite(application.result.writes, {.table = table_index,
-                                           .key = std::move(key),
-                                           .row = std::nullopt,
-                                           .columns = AllColumns(table),
-                                           .pending = 0,
-                                           .changes_existence = true});
+      application.Add({.table = table_index,
+                       .key = std::move(key),
+                       .row = std::nullopt,
+                       .columns = AllColumns(table),
+                       .pending = 0,
+                       .changes_existence = true});
     }
   }
   return true;

@@ -58,6 +58,30 @@ Status CheckValue(const Table& table, const Column& column, const Value& value, 
   return {};
 }
 
+Status CheckKeySize(const Table& table, const Key& key) {
+  // As the official emulator counts them.
+  size_t size = 0;
+  for (const Value& part : key) {
+    if (const auto* text = std::get_if<std::string>(&part)) {
+      size += text->size();
+    } else if (const auto* bytes = std::get_if<Bytes>(&part)) {
+      size += bytes->data.size();
+    } else if (IsNull(part)) {
+      size += 2;
+    } else if (std::holds_alternative<bool>(part)) {
+      size += 1;
+    } else if (std::holds_alternative<Timestamp>(part)) {
+      size += 12;
+    } else {
+      size += 8;
+    }
+  }
+  if (size <= kKeySizeMax) return {};
+  return Error(Code::kInvalidArgument, "Number of bytes for key of table " + table.name + " is " +
+                                           std::to_string(size) + " which exceeds the maximum of " +
+                                           std::to_string(kKeySizeMax) + ".");
+}
+
 Status CheckPendingColumn(const Table& table, const Column& column) {
   if (column.allow_commit_timestamp) return {};
   return Error(Code::kFailedPrecondition,

@@ -1,6 +1,7 @@
 // Constraints that a row has to meet to be stored, by DML or by a mutation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -16,6 +17,10 @@ namespace whorl::model {
 // value that is too long, and for a timestamp after `now` in a column with allow_commit_timestamp.
 // REQUIRES: the value is NULL or of the column's type.
 Status CheckValue(const Table& table, const Column& column, const Value& value, Timestamp now);
+// Spanner's limit (cloud.google.com/spanner/quotas, 2026-11).
+inline constexpr size_t kKeySizeMax = 8'192;  // bytes
+// INVALID_ARGUMENT for a key beyond it.
+Status CheckKeySize(const Table& table, const Key& key);
 // Whether the commit timestamp may be written to the column.
 Status CheckPendingColumn(const Table& table, const Column& column);
 

@@ -1,6 +1,11 @@
 // Statements and reads: the rows that they see, the locks that they take, and the replay of
 // repeated ones.
+#include <absl/container/btree_set.h>
+
+#include <compare>
 #include <memory>
+#include <string_view>
+#include <tuple>
 
 #include "protocol/spanner/fingerprint.h"
 #include "spanner_model/database_work.h"
@@ -191,12 +196,41 @@ void ServeBeginReadOnly(Work& work, const CallName& call, const Request& request
 
 // --- in read-write transactions ------------------------------------------------------------------
 
+// Any order in which equal locks are equivalent.
+std::weak_ordering OrderLocks(const ReadLock& a, const ReadLock& b) {
+  const auto of_simple = [](const ReadLock& lock) {
+    return std::tuple(lock.table, lock.columns, lock.range.kind,
+                      std::string_view(lock.range.prefix), lock.range.span.start_closed,
+                      lock.range.span.end_closed);
+  };
+  std::weak_ordering order = of_simple(a) <=> of_simple(b);
+  if (order == 0) order = CompareKeys(a.range.key, b.range.key);
+  if (order == 0) order = CompareKeys(a.range.span.start, b.range.span.start);
+  if (order == 0) order = CompareKeys(a.range.span.end, b.range.span.end);
+  return order;
+}
+
 void KeepReads(TransactionState& transaction, std::vector<ReadLock> locks) {
   std::vector<ReadLock>& reads = transaction.reads;
-  for (ReadLock& lock : locks) {
-    if (std::find(reads.begin(), reads.end(), lock) == reads.end()) {
-      reads.push_back(std::move(lock));
+  constexpr size_t kFewLocks = 16;
+  if (locks.size() <= kFewLocks) {
+    for (ReadLock& lock : locks) {
+      if (std::find(reads.begin(), reads.end(), lock) == reads.end()) {
+        reads.push_back(std::move(lock));
+      }
     }
+    return;
+  }
+  const auto is_before = [](const ReadLock* a, const ReadLock* b) {
+    return OrderLocks(*a, *b) < 0;
+  };
+  absl::btree_set<const ReadLock*, decltype(is_before)> known(is_before);
+  reads.reserve(reads.size() + locks.size());  // so that they stay where they are
+  for (const ReadLock& read : reads) known.insert(&read);
+  for (ReadLock& lock : locks) {
+    if (known.contains(&lock)) continue;
+    reads.push_back(std::move(lock));
+    known.insert(&reads.back());
   }
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "spanner_model/write_index.h"
+
 namespace whorl::model {
 namespace {
 
@@ -31,53 +33,26 @@ bool Conflict(const ReadLock& read, const BufferedWrite& write) {
   return write.changes_existence || (read.columns & write.columns) != 0;
 }
 
-bool Conflict(const BufferedWrite& a, const BufferedWrite& b) {
-  return a.table == b.table && CompareKeys(a.key, b.key) == 0;
+bool ReadConflicts(std::span<const ReadLock> wanted, const std::vector<BufferedWrite>& writes) {
+  WriteIndex index(writes);
+  return std::ranges::any_of(wanted, [&](const ReadLock& lock) {
+    if (lock.range.kind != RangeKind::kKey) {
+      return std::ranges::any_of(writes,
+                                 [&](const BufferedWrite& write) { return Conflict(lock, write); });
+    }
+    const BufferedWrite* write = index.Find(lock.table, lock.range.key);
+    return write != nullptr && Conflict(lock, *write);
+  });
 }
 
-bool ReadConflicts(const ReadLock& wanted, const TransactionState& other) {
-  return std::any_of(other.writes.begin(), other.writes.end(),
-                     [&](const BufferedWrite& write) { return Conflict(wanted, write); });
-}
-
-bool CommitConflicts(std::span<const BufferedWrite> writes, const TransactionState& other) {
+bool CommitConflicts(const std::vector<BufferedWrite>& writes, const TransactionState& other) {
   const bool holds_reads = other.kind == TransactionKind::kPessimistic;
-  for (const BufferedWrite& write : writes) {
-    if (holds_reads) {
-      for (const ReadLock& read : other.reads) {
-        if (Conflict(read, write)) return true;
-      }
-    }
-    if (other.phase != TransactionPhase::kCommitting) continue;
-    for (const BufferedWrite& others : other.writes) {
-      if (Conflict(write, others)) return true;
-    }
-  }
-  return false;
-}
-
-const BufferedWrite* FindWrite(std::span<const BufferedWrite> writes, uint32_t table,
-                               const Key& key) {
-  for (const BufferedWrite& write : writes) {
-    if (write.table == table && CompareKeys(write.key, key) == 0) return &write;
-  }
-  return nullptr;
-}
-
-void AddWrite(std::vector<BufferedWrite>& writes, BufferedWrite write) {
-  write.unreadable |= write.pending;
-  const auto earlier = std::find_if(writes.begin(), writes.end(),
-                                    [&](const BufferedWrite& one) { return Conflict(one, write); });
-  if (earlier == writes.end()) {
-    writes.push_back(std::move(write));
-    return;
-  }
-  const uint64_t overwritten = write.columns & ~write.pending;
-  earlier->pending = (earlier->pending & ~overwritten) | write.pending;
-  earlier->unreadable |= write.unreadable;
-  earlier->columns |= write.columns;
-  earlier->changes_existence = earlier->changes_existence || write.changes_existence;
-  earlier->row = std::move(write.row);
+  if (holds_reads && ReadConflicts(other.reads, writes)) return true;
+  if (other.phase != TransactionPhase::kCommitting) return false;
+  WriteIndex others(other.writes);
+  return std::ranges::any_of(writes, [&](const BufferedWrite& write) {
+    return others.Find(write.table, write.key) != nullptr;
+  });
 }
 
 // Fourteen bytes, for which a std::string allocates nothing. They need no request, since each

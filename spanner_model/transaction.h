@@ -130,18 +130,11 @@ inline bool IsOver(const TransactionState& t) {
 void TakeUnwritten(const BufferedWrite& write, const Row& newest, Row& row);
 
 bool Conflict(const ReadLock& read, const BufferedWrite& write);
-bool Conflict(const BufferedWrite& a, const BufferedWrite& b);
 
-// Whether the lock `wanted` conflicts with a write of `other`.
-bool ReadConflicts(const ReadLock& wanted, const TransactionState& other);
+// Whether one of the locks `wanted` conflicts with one of the writes.
+bool ReadConflicts(std::span<const ReadLock> wanted, const std::vector<BufferedWrite>& writes);
 // Whether committing `writes` conflicts with a lock that `other` holds.
-bool CommitConflicts(std::span<const BufferedWrite> writes, const TransactionState& other);
-
-// The write to a row, or null.
-const BufferedWrite* FindWrite(std::span<const BufferedWrite> writes, uint32_t table,
-                               const Key& key);
-// Adds a write, merged with an earlier one to the same row.
-void AddWrite(std::vector<BufferedWrite>& writes, BufferedWrite write);
+bool CommitConflicts(const std::vector<BufferedWrite>& writes, const TransactionState& other);
 
 // The id of the transaction that this call begins: the bytes of the call's name, which is unique.
 TransactionId MakeTransactionId(const CallName& begun_by);

@@ -27,6 +27,16 @@ KeyRange RangeOf(const ExecutionInput& input, const Access& access) {
   return range;
 }
 
+const Row* RowAt(const ExecutionInput& input, const BufferedWrite* own, uint32_t table,
+                 const Key& key, Row& scratch) {
+  const Row* committed = FindAt(input.tables[table], key, input.snapshot);
+  if (own == nullptr) return committed;
+  if (!own->row) return nullptr;
+  scratch = *own->row;
+  if (committed != nullptr) TakeUnwritten(*own, *committed, scratch);
+  return &scratch;
+}
+
 const Value* OneKey(const ExecutionInput& input, const Access& access, Value& scratch) {
   if (!access.is_filter || access.key.size() != 1) return nullptr;
   if (input.transaction != nullptr && !input.transaction->writes.empty()) return nullptr;

@@ -386,7 +386,7 @@ void OnReleaseAnnounced(Context& here) {
   if (state.term || state.stopping || state.prefix.empty()) return;
   if (IsFlying(state, FlightKind::kClaim)) return;
   for (Flight& flight : state.flights) flight.wanted = flight.kind != FlightKind::kRead;
-  Remark(here, notes::kHeardOfRelease, {});
+  Remark(here, whorl::notes::kHeardOfRelease, {});
   SendRead(here);
 }
 

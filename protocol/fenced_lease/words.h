@@ -13,12 +13,6 @@ inline constexpr StepName kRelease{"release"};
 
 }  // namespace whorl::fenced_lease::steps
 
-namespace whorl::fenced_lease::notes {
-
-inline constexpr NoteId kHeardOfRelease{"heard of a release"};  // looks at once
-
-}  // namespace whorl::fenced_lease::notes
-
 namespace whorl::fenced_lease::purposes {
 
 inline constexpr Purpose kAttemptId{"attempt_id"};

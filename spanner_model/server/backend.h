@@ -46,6 +46,7 @@ struct BackendCall {
   CallTag tag = 0;
   Timestamp now;
   std::vector<CallOutcome>& out;
+  PlannedRequest* planned = nullptr;
 
   void Refuse(Status status) const {
     out.push_back({.tag = tag, .answer = Refused(std::move(status))});
@@ -63,8 +64,11 @@ class Backend {
   Status Start(Timestamp now);
 
   // REQUIRES: `request` is what method.new_request makes; no other call under way has this tag.
+  // `planned`, if not null, is what Method::plan made of the request, and is used up.
   void Handle(const Method& method, const MessagePtr& request, CallTag tag, Timestamp now,
-              std::vector<CallOutcome>& out);
+              std::vector<CallOutcome>& out, PlannedRequest* planned = nullptr);
+  // The schema of the database of a session; null if there is none.
+  std::shared_ptr<const model::Schema> SchemaOf(const std::string& session) const;
   std::optional<Timestamp> NextDue() const;
   void RunDue(Timestamp now, std::vector<CallOutcome>& out);
 

@@ -9,8 +9,20 @@ namespace whorl::server {
 namespace v1 = ::google::spanner::v1;
 
 void Backend::Handle(const Method& method, const MessagePtr& request, CallTag tag, Timestamp now,
-                     std::vector<CallOutcome>& out) {
-  method.serve(*this, {.method = method, .request = request, .tag = tag, .now = now, .out = out});
+                     std::vector<CallOutcome>& out, PlannedRequest* planned) {
+  method.serve(*this, {.method = method,
+                       .request = request,
+                       .tag = tag,
+                       .now = now,
+                       .out = out,
+                       .planned = planned});
+}
+
+std::shared_ptr<const model::Schema> Backend::SchemaOf(const std::string& session) const {
+  const auto path = ParseSessionName(session);
+  if (!path) return nullptr;
+  const auto found = databases_.find(path->database);
+  return found == databases_.end() ? nullptr : found->second->served.SharedSchema();
 }
 
 Backend::Entry* Backend::FindForCall(const std::string& database, const BackendCall& call) {
@@ -41,7 +53,8 @@ void Backend::OnSession(const Proto& proto, const BackendCall& call) {
   if (!path) return call.Refuse(Error(Code::kInvalidArgument, "Invalid session uri: " + name));
   Entry* entry = FindForCall(path->database, call);
   if (entry == nullptr) return;
-  entry->served.Serve<Call>(proto, path->session, kForm, call.tag, call.now, call.out);
+  entry->served.Serve<Call>(proto, path->session, kForm, call.tag, call.now, call.planned,
+                            call.out);
 }
 
 template void Backend::OnSession<GetSession, AnswerForm::kWhole>(const v1::GetSessionRequest&,
@@ -72,7 +85,7 @@ void Backend::CreateSession(const v1::CreateSessionRequest& proto, const Backend
   Entry* entry = FindForCall(proto.database(), call);
   if (entry == nullptr) return;
   entry->served.Serve<whorl::CreateSession>(proto, "", AnswerForm::kWhole, call.tag, call.now,
-                                            call.out);
+                                            nullptr, call.out);
 }
 
 void Backend::BatchCreateSessions(const v1::BatchCreateSessionsRequest& proto,

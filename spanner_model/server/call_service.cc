@@ -4,12 +4,32 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <malloc.h>
 
+#include <atomic>
+#include <string>
 #include <string_view>
 
 #include "wire/status.h"
 
 namespace whorl::server {
 namespace {
+
+// Of all streams that clients have not read yet. Beyond the limit a new one is refused, since a server that
+// has no memory left answers nobody.
+constexpr size_t kMostUnsentBytes = size_t{2} << 30;
+std::atomic<size_t> unsent_bytes = 0;
+
+size_t BytesOf(const Answer& answer) {
+  if (answer.messages.size() < 2) return 0;
+  size_t bytes = 0;
+  for (const MessagePtr& message : answer.messages) bytes += message->ByteSizeLong();
+  return bytes;
+}
+
+Status TooMuchUnread() {
+  return Error(Code::kResourceExhausted,
+               "whorl's server holds more than " + std::to_string(kMostUnsentBytes >> 20) +
+                   " MiB of streams that their clients have not read; read them, or cancel them");
+}
 
 // A call that is refused before its request is read.
 class RefusedCall final : public grpc::ServerGenericBidiReactor {
@@ -47,6 +67,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor {
     // What so many parts took would stay with the allocator, for no other answer to use.
     constexpr size_t kManyParts = 16;
     const bool was_large = answer_.messages.size() >= kManyParts;
+    unsent_bytes -= counted_bytes_;
     delete this;
     if (was_large) malloc_trim(0);
   }
@@ -60,6 +81,8 @@ class ServedCall final : public grpc::ServerGenericBidiReactor {
 
   void Send(Answer answer) {
     answer_ = std::move(answer);
+    counted_bytes_ = BytesOf(answer_);
+    if ((unsent_bytes += counted_bytes_) > kMostUnsentBytes) answer_ = Refused(TooMuchUnread());
     if (answer_.status.ok()) return SendNext();
     if (const auto trailer = wire::EncodeRetryInfoTrailer(answer_.status)) {
       context_.AddTrailingMetadata(std::string(wire::kRetryInfoTrailer), *trailer);
@@ -74,6 +97,11 @@ class ServedCall final : public grpc::ServerGenericBidiReactor {
     const grpc::Status serialized =
         grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::Message>(
             *answer_.messages[sent_], &buffer_, &own_buffer);
+    if (counted_bytes_ > 0) {
+      const size_t bytes = answer_.messages[sent_]->ByteSizeLong();
+      unsent_bytes -= bytes;
+      counted_bytes_ -= bytes;
+    }
     answer_.messages[sent_].reset();
     if (!serialized.ok()) return Finish(serialized);
     if (++sent_ == answer_.messages.size()) {
@@ -88,6 +116,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor {
   grpc::ByteBuffer buffer_;  // the request, then the message that is being sent
   Answer answer_;
   size_t sent_ = 0;
+  size_t counted_bytes_ = 0;  // in unsent_bytes
 };
 
 }  // namespace

@@ -96,7 +96,22 @@ void Frontend::Handle(const Method& method, MessagePtr request, AnswerFunction d
   });
 }
 
+std::unique_ptr<PlannedRequest> Frontend::Plan(const Method& method,
+                                               const google::protobuf::Message& request) {
+  if (method.plan == nullptr || request.ByteSizeLong() < kLongRequest) return nullptr;
+  const std::string session = method.session_of(request);
+  std::shared_ptr<const model::Schema> schema;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    schema = backend_.SchemaOf(session);
+  }
+  if (schema == nullptr) return nullptr;
+  const CurrentCall current(method.name, session);
+  return method.plan(request, std::move(schema));
+}
+
 void Frontend::Serve(const Method& method, const MessagePtr& request, CallTag tag) {
+  const std::unique_ptr<PlannedRequest> planned = Plan(method, *request);
   Deliveries deliveries;
   bool wakes_earlier = false;
   {
@@ -105,7 +120,7 @@ void Frontend::Serve(const Method& method, const MessagePtr& request, CallTag ta
     if (found == outstanding_.end()) return;  // Shutdown has answered it
     const CurrentCall current(method.name, found->second.info.session);
     std::vector<CallOutcome> outcomes;
-    backend_.Handle(method, request, tag, clock_->Now(), outcomes);
+    backend_.Handle(method, request, tag, clock_->Now(), outcomes, planned.get());
     deliveries = TakeOutcomes(std::move(outcomes));
     const std::optional<Timestamp> due = backend_.NextDue();
     wakes_earlier = due && (!next_wake_ || *due < *next_wake_);

@@ -61,6 +61,9 @@ class Frontend : public std::enable_shared_from_this<Frontend> {
 
   FaultAction ChooseFault(CallInfo& info);
   void Serve(const Method& method, const MessagePtr& request, CallTag tag);
+  // What can be done without the lock; null if nothing is worth it.
+  std::unique_ptr<PlannedRequest> Plan(const Method& method,
+                                       const google::protobuf::Message& request);
   // REQUIRES: mutex_ is held.
   Deliveries TakeOutcomes(std::vector<CallOutcome> outcomes);
   void Deliver(Deliveries deliveries);

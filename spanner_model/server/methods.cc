@@ -59,7 +59,11 @@ constexpr Method Make(std::string_view service, std::string_view name) {
 
 template <typename Call, typename Proto, AnswerForm kForm = AnswerForm::kWhole>
 constexpr Method OnSession(std::string_view name) {
-  return Make<Proto, &Backend::OnSession<Call, kForm, Proto>>(kSpannerService, name);
+  Method method = Make<Proto, &Backend::OnSession<Call, kForm, Proto>>(kSpannerService, name);
+  if constexpr (std::is_same_v<Call, ExecuteSql> || std::is_same_v<Call, ExecuteBatchDml>) {
+    method.plan = PlanRequest<Proto, Call>;
+  }
+  return method;
 }
 
 constexpr std::string_view kInstanceAdmin = "google.spanner.admin.instance.v1.InstanceAdmin";

@@ -20,6 +20,9 @@ struct Method {
   // The session and the transaction that a request names; empty if it names none.
   std::string (*session_of)(const google::protobuf::Message& request);
   std::string (*transaction_of)(const google::protobuf::Message& request);
+  // Plans the statements of a request; null for a method that has none.
+  std::unique_ptr<PlannedRequest> (*plan)(const google::protobuf::Message& request,
+                                          std::shared_ptr<const model::Schema> schema) = nullptr;
 };
 
 inline constexpr std::string_view kSpannerService = "google.spanner.v1.Spanner";

@@ -1,12 +1,13 @@
 #include "spanner_model/server/served_database.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
+#include <deque>
 #include <span>
 #include <type_traits>
 #include <variant>
 
+#include "spanner_model/server/mutation_count.h"
 #include "spanner_model/server/resource_names.h"
 #include "spanner_model/sql/compile.h"
 #include "spanner_model/sql/words.h"
@@ -21,70 +22,60 @@ namespace v1 = ::google::spanner::v1;
 
 // Answers the decoder's questions about types for one request; records the inferred ones in its
 // call.
-class ServedDatabase::DirectoryOfCall final : public wire::Directory {
+class ServedDatabase::DirectoryOfCall final : public SchemaDirectory {
  public:
-  DirectoryOfCall(ServedDatabase& database, Pending& call) : database_(database), call_(call) {}
+  // `planned`: what is planned already, or null.
+  DirectoryOfCall(ServedDatabase& database, Pending& call, PlannedRequest* planned)
+      : SchemaDirectory(database.schema()), database_(database), call_(call) {
+    if (planned != nullptr && planned->schema == database.schema_) planned_ = planned;
+  }
 
   Sql FindSql(std::string_view text, std::vector<Parameter> parameters) override {
-    call_.statements.push_back(database_.statements_.Use(text, std::move(parameters)));
+    model::CompiledStatement* plan = nullptr;
+    if (planned_ != nullptr) {
+      const auto found = planned_->plans.extract(TextKey(text, parameters));
+      if (!found.empty()) plan = &taken_.emplace_back(std::move(found.mapped()));
+    }
+    call_.statements.push_back(database_.statements_.Use(text, std::move(parameters), plan));
     return Sql::Borrow(*call_.statements.back());
   }
 
   std::optional<std::vector<Parameter>> InferParameters(
       std::string_view sql, const std::vector<Parameter>& declared) const override {
-    const auto& inferred = database_.InferredParameters(sql, declared);
+    const auto& inferred = database_.InferredParameters(sql, declared, planned_);
     if (inferred) {
       call_.undeclared.insert(call_.undeclared.end(), inferred->begin(), inferred->end());
     }
     return inferred;
   }
 
-  std::optional<Type> ColumnType(std::string_view table, std::string_view column) const override {
-    const model::Table* found = FindTable(table);
-    if (found == nullptr) return std::nullopt;
-    const auto index = found->FindColumn(column);
-    return index ? std::optional(found->columns[*index].type) : std::nullopt;
-  }
-
-  std::optional<std::vector<Type>> KeyTypes(std::string_view table) const override {
-    const model::Table* found = FindTable(table);
-    if (found == nullptr) return std::nullopt;
-    std::vector<Type> types;
-    for (const uint32_t column : found->key) types.push_back(found->columns[column].type);
-    return types;
-  }
-
  private:
-  const model::Table* FindTable(std::string_view name) const {
-    const auto index = database_.schema().FindTable(name);
-    return index ? &database_.schema().tables[*index] : nullptr;
-  }
-
   ServedDatabase& database_;
   Pending& call_;
+  PlannedRequest* planned_ = nullptr;
+  std::deque<model::CompiledStatement> taken_;
 };
 
 // Empty for a text that does not compile; the model reports the error.
 const std::optional<std::vector<Parameter>>& ServedDatabase::InferredParameters(
-    std::string_view text, const std::vector<Parameter>& declared) {
+    std::string_view text, const std::vector<Parameter>& declared, PlannedRequest* planned) {
   constexpr size_t kMostTexts = 1024;
-  std::string key(text);
-  for (const Parameter& parameter : declared) {
-    key += '\0' + parameter.name + ' ' + std::string(WordOf(parameter.type));
-  }
+  constexpr size_t kMostBytes = size_t{16} << 20;
+  std::string key = TextKey(text, declared);
   const auto found = inferred_.find(key);
   if (found != inferred_.end()) return found->second;
-  if (inferred_.size() >= kMostTexts) inferred_.clear();
-  auto all = model::InferParameters(schema(), text, declared);
-  std::optional<std::vector<Parameter>> inferred;
-  if (const auto* parameters = std::get_if<std::vector<Parameter>>(&all)) {
-    // The declared ones stand first.
-    inferred.emplace(parameters->begin() + static_cast<std::ptrdiff_t>(declared.size()),
-                     parameters->end());
-    // By name, as Spanner lists them.
-    std::sort(inferred->begin(), inferred->end(),
-              [](const Parameter& a, const Parameter& b) { return a.name < b.name; });
+  if (inferred_.size() >= kMostTexts || inferred_bytes_ > kMostBytes) {
+    inferred_.clear();
+    inferred_bytes_ = 0;
   }
+  inferred_bytes_ += key.size();
+  if (planned != nullptr) {
+    const auto known = planned->inferred.find(key);
+    if (known != planned->inferred.end()) {
+      return inferred_.emplace(std::move(key), known->second).first->second;
+    }
+  }
+  auto inferred = InferUndeclared(schema(), text, declared);
   return inferred_.emplace(std::move(key), std::move(inferred)).first->second;
 }
 
@@ -97,6 +88,7 @@ ServedDatabase::ServedDatabase(std::string name, uint32_t incarnation,
       options_(options),
       created_(now),
       catalogue_(model::Schema{}, {}, options.model),
+      schema_(std::make_shared<const model::Schema>()),
       statements_(catalogue_, options.statements),
       database_(model::MakeDatabase(catalogue_)) {}
 
@@ -119,7 +111,8 @@ std::vector<model::Moment> ServedDatabase::LeadersAt(Timestamp now, size_t more)
 
 template <typename Call, typename Proto>
 void ServedDatabase::Serve(const Proto& proto, const std::string& session, AnswerForm form,
-                           CallTag tag, Timestamp now, std::vector<CallOutcome>& out) {
+                           CallTag tag, Timestamp now, PlannedRequest* planned,
+                           std::vector<CallOutcome>& out) {
   if constexpr (requires { proto.resume_token(); }) {
     if (!proto.resume_token().empty()) {
       out.push_back({.tag = tag, .answer = Resume(proto.resume_token())});
@@ -139,7 +132,7 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
     }
   }
   Pending call = {.tag = tag, .form = form, .session = session, .began = now};
-  DirectoryOfCall directory(*this, call);
+  DirectoryOfCall directory(*this, call, planned);
   Call request;
   Status status;
   if constexpr (std::is_same_v<Call, BeginTransaction>) {
@@ -172,6 +165,12 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
   call.request = std::move(request);
   SetSession(call.request, session);
   status = CheckPartitioned(call);
+  if constexpr (std::is_same_v<Call, Commit>) {
+    const auto& commit = std::get<Commit>(call.request);
+    const auto* id = std::get_if<TransactionId>(&commit.transaction);
+    const int64_t mutations = MutationsOf(commit, id != nullptr ? *id : TransactionId());
+    if (status.ok() && mutations > kMutationsMax) status = TooManyMutations();
+  }
   if constexpr (std::is_same_v<Call, ExecuteSql>) {
     call.mode = proto.query_mode();
     if (status.ok() && call.mode == v1::ExecuteSqlRequest::PLAN) status = Describe(proto, call);
@@ -188,36 +187,41 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
 }
 
 template void ServedDatabase::Serve<ExecuteSql>(const v1::ExecuteSqlRequest&, const std::string&,
-                                                AnswerForm, CallTag, Timestamp,
+                                                AnswerForm, CallTag, Timestamp, PlannedRequest*,
                                                 std::vector<CallOutcome>&);
 template void ServedDatabase::Serve<ExecuteBatchDml>(const v1::ExecuteBatchDmlRequest&,
                                                      const std::string&, AnswerForm, CallTag,
-                                                     Timestamp, std::vector<CallOutcome>&);
+                                                     Timestamp, PlannedRequest*,
+                                                     std::vector<CallOutcome>&);
 template void ServedDatabase::Serve<Read>(const v1::ReadRequest&, const std::string&, AnswerForm,
-                                          CallTag, Timestamp, std::vector<CallOutcome>&);
+                                          CallTag, Timestamp, PlannedRequest*,
+                                          std::vector<CallOutcome>&);
 template void ServedDatabase::Serve<BeginTransaction>(const v1::BeginTransactionRequest&,
                                                       const std::string&, AnswerForm, CallTag,
-                                                      Timestamp, std::vector<CallOutcome>&);
+                                                      Timestamp, PlannedRequest*,
+                                                      std::vector<CallOutcome>&);
 template void ServedDatabase::Serve<Commit>(const v1::CommitRequest&, const std::string&,
-                                            AnswerForm, CallTag, Timestamp,
+                                            AnswerForm, CallTag, Timestamp, PlannedRequest*,
                                             std::vector<CallOutcome>&);
 template void ServedDatabase::Serve<Rollback>(const v1::RollbackRequest&, const std::string&,
-                                              AnswerForm, CallTag, Timestamp,
+                                              AnswerForm, CallTag, Timestamp, PlannedRequest*,
                                               std::vector<CallOutcome>&);
 template void ServedDatabase::Serve<CreateSession>(const v1::CreateSessionRequest&,
                                                    const std::string&, AnswerForm, CallTag,
-                                                   Timestamp, std::vector<CallOutcome>&);
+                                                   Timestamp, PlannedRequest*,
+                                                   std::vector<CallOutcome>&);
 template void ServedDatabase::Serve<GetSession>(const v1::GetSessionRequest&, const std::string&,
-                                                AnswerForm, CallTag, Timestamp,
+                                                AnswerForm, CallTag, Timestamp, PlannedRequest*,
                                                 std::vector<CallOutcome>&);
 template void ServedDatabase::Serve<DeleteSession>(const v1::DeleteSessionRequest&,
                                                    const std::string&, AnswerForm, CallTag,
-                                                   Timestamp, std::vector<CallOutcome>&);
+                                                   Timestamp, PlannedRequest*,
+                                                   std::vector<CallOutcome>&);
 
 // A statement that is only described does not run, but its call begins a transaction and uses it.
 Status ServedDatabase::Describe(const v1::ExecuteSqlRequest& proto, Pending& call) {
   Statement& statement = std::get<ExecuteSql>(call.request).statement;
-  const auto& undeclared = InferredParameters(proto.sql(), statement.sql.parameters());
+  const auto& undeclared = InferredParameters(proto.sql(), statement.sql.parameters(), nullptr);
   if (!undeclared) {
     auto all = model::InferParameters(schema(), proto.sql(), statement.sql.parameters());
     return std::get<Status>(std::move(all));
@@ -306,16 +310,6 @@ void ServedDatabase::DropOldVersions(Timestamp now) {
 
 namespace {
 
-// The transaction's mutations as Spanner counts them: each column of a row and each deletion is
-// one.
-int64_t CountMutations(const model::TransactionState& transaction) {
-  int64_t count = 0;
-  for (const model::BufferedWrite& write : transaction.writes) {
-    count += write.row ? std::popcount(write.columns) : 1;
-  }
-  return count;
-}
-
 // The result of partitioned DML, which may have changed a row twice.
 MessagePtr WithLowerBound(const google::protobuf::Message& message) {
   const auto bound = [](auto result) -> MessagePtr {
@@ -333,7 +327,7 @@ MessagePtr WithLowerBound(const google::protobuf::Message& message) {
 
 void ServedDatabase::Finish(Pending pending, const Response& response, Timestamp now,
                             std::vector<CallOutcome>& out) {
-  if (pending.groups) return FinishGroup(pending, response, out);
+  if (pending.groups) return FinishGroup(pending, response, now, out);
   if (pending.partitioned == Partitioned::kCommit) {
     out.push_back({.tag = pending.tag,
                    .answer = response.status.ok() ? std::move(pending.statement_answer)
@@ -341,6 +335,7 @@ void ServedDatabase::Finish(Pending pending, const Response& response, Timestamp
     return;
   }
   pending.elapsed = now - pending.began;
+  RememberMutations(pending, response);
   Answer answer = Encode(pending, response);
   if (pending.partitioned == Partitioned::kBegin && response.status.ok()) {
     partitioned_.insert(response.transaction);
@@ -380,8 +375,8 @@ Status ServedDatabase::CheckPartitioned(const Pending& pending) const {
     return Error(Code::kFailedPrecondition,
                  "Cannot commit or rollback a read-only or partitioned-dml transaction.");
   }
-  const model::CompiledStatement compiled = model::Compile(schema(), call->statement.sql);
-  const auto* plan = std::get_if<model::Plan>(&compiled);
+  std::optional<model::CompiledStatement> scratch;
+  const model::Plan* plan = PlanOf(call->statement.sql, scratch);
   if (plan == nullptr) return {};  // the answer is its error
   if (std::holds_alternative<model::SelectPlan>(*plan)) {
     return Error(Code::kInvalidArgument, "A partitioned DML transaction executes no query.");
@@ -393,6 +388,50 @@ Status ServedDatabase::CheckPartitioned(const Pending& pending) const {
     return Error(Code::kInvalidArgument, "Partitioned DML has no THEN RETURN.");
   }
   return {};
+}
+
+// --- mutations -----------------------------------------------------------------------------------
+
+// Of the statements of a transaction that have been answered, so that the Commit can be told their number.
+void ServedDatabase::RememberMutations(const Pending& pending, const Response& response) {
+  const auto remember = [&](const TransactionSelector& selector, int64_t sequence, int64_t count) {
+    if (count == 0) return;
+    const auto* id = std::get_if<TransactionId>(&selector);
+    const TransactionId& transaction = id != nullptr ? *id : response.transaction;
+    // A statement that is sent again is answered again, and counts once.
+    mutations_[transaction][sequence] = count;
+    constexpr size_t kMostTransactions = 10'000;
+    if (mutations_.size() > kMostTransactions) mutations_.erase(mutations_.begin());
+  };
+  const auto of_rows = [&](const Statement& statement, int64_t rows) {
+    std::optional<model::CompiledStatement> scratch;
+    const model::Plan* plan = rows > 0 ? PlanOf(statement.sql, scratch) : nullptr;
+    return plan != nullptr ? rows * MutationsOfRow(schema(), *plan) : 0;
+  };
+  if (const auto* one = std::get_if<ExecuteSql>(&pending.request)) {
+    remember(one->transaction, one->sequence_number,
+             of_rows(one->statement, response.result.row_count));
+  } else if (const auto* batch = std::get_if<ExecuteBatchDml>(&pending.request)) {
+    int64_t count = 0;
+    for (size_t i = 0; i < response.batch.size(); ++i) {
+      count += of_rows(batch->statements[i], response.batch[i].row_count);
+    }
+    remember(batch->transaction, batch->sequence_number, count);
+  } else if (const auto* commit = std::get_if<Commit>(&pending.request)) {
+    const auto* id = std::get_if<TransactionId>(&commit->transaction);
+    const bool comes_again = response.status.ok() && !response.precommit_token.empty();
+    if (id != nullptr && !comes_again) mutations_.erase(*id);
+  } else if (const auto* rollback = std::get_if<Rollback>(&pending.request)) {
+    mutations_.erase(rollback->transaction);
+  }
+}
+
+int64_t ServedDatabase::MutationsOf(const Commit& commit, const TransactionId& transaction) const {
+  int64_t count = CountMutations(commit.mutations);
+  const auto statements = mutations_.find(transaction);
+  if (statements == mutations_.end()) return count;
+  for (const auto& [sequence, mutations] : statements->second) count += mutations;
+  return count;
 }
 
 // --- BatchWrite ----------------------------------------------------------------------------------
@@ -413,16 +452,22 @@ void ServedDatabase::BatchWrite(const v1::BatchWriteRequest& proto, const std::s
     commit.mutable_single_use_transaction()->mutable_read_write();
     *commit.mutable_mutations() = proto.mutation_groups(i).mutations();
     Pending call = {.tag = tag, .session = session, .groups = groups, .group = i};
-    DirectoryOfCall directory(*this, call);
+    DirectoryOfCall directory(*this, call, nullptr);
     Commit request;
     if (const Status status = wire::Decode(commit, directory, request); !status.ok()) {
       AddToGroups(*groups, i, status, nullptr);
       continue;
     }
+    if (CountMutations(request.mutations) > kMutationsMax) {
+      AddToGroups(*groups, i, TooManyMutations(), nullptr);
+      continue;
+    }
     call.request = std::move(request);
     SetSession(call.request, session);
-    Submit(std::move(call), now, out);
+    groups->waiting.push_back(std::move(call));
   }
+  for (size_t i = 0; i < kGroupsAtOnce; ++i) SubmitNextOf(*groups, now);
+  Settle(now, out);
   // Otherwise the last of the groups that are under way answers.
   const bool all_refused =
       groups->left == 0 &&
@@ -431,6 +476,15 @@ void ServedDatabase::BatchWrite(const v1::BatchWriteRequest& proto, const std::s
     groups->is_answered = true;
     out.push_back({.tag = tag, .answer = std::move(groups->answer)});
   }
+}
+
+// Its effects are for Settle.
+void ServedDatabase::SubmitNextOf(Groups& groups, Timestamp now) {
+  if (groups.waiting.empty()) return;
+  const CallName call = NextCallName();
+  const Pending& kept = pending_.emplace(call, std::move(groups.waiting.front())).first->second;
+  groups.waiting.pop_front();
+  model::Serve(catalogue_, database_, call, kept.request, LeadersAt(now), effects_);
 }
 
 void ServedDatabase::AddToGroups(Groups& groups, int32_t group, const Status& status,
@@ -445,10 +499,11 @@ void ServedDatabase::AddToGroups(Groups& groups, int32_t group, const Status& st
   --groups.left;
 }
 
-void ServedDatabase::FinishGroup(const Pending& pending, const Response& response,
+void ServedDatabase::FinishGroup(const Pending& pending, const Response& response, Timestamp now,
                                  std::vector<CallOutcome>& out) {
   Groups& groups = *pending.groups;
   AddToGroups(groups, pending.group, response.status, &response);
+  SubmitNextOf(groups, now);
   if (groups.left > 0 || groups.is_answered) return;
   groups.is_answered = true;
   out.push_back({.tag = pending.tag, .answer = std::move(groups.answer)});
@@ -460,7 +515,9 @@ void ServedDatabase::StartCommit(const model::CommitStarted& started, Timestamp 
       database_.transactions.begin(), database_.transactions.end(),
       [&](const model::TransactionState& one) { return one.id == started.transaction; });
   Pending& pending = pending_.at(transaction->commit_call);
-  if (pending.wants_commit_stats) pending.mutation_count = CountMutations(*transaction);
+  if (pending.wants_commit_stats) {
+    pending.mutation_count = MutationsOf(std::get<Commit>(pending.request), transaction->id);
+  }
   Timestamp due = now + options_.replication_latency;
   if (options_.commit_wait == CommitWait::kUntilSurelyPast) {
     due = std::max(due, started.commit + options_.epsilon + Nanoseconds(1));
@@ -498,6 +555,8 @@ void ServedDatabase::RunDue(Timestamp now, std::vector<CallOutcome>& out) {
 void ServedDatabase::ChangeSchema(SchemaChange change, Timestamp now,
                                   std::vector<CallOutcome>& out) {
   inferred_.clear();
+  inferred_bytes_ = 0;
+  schema_ = std::make_shared<const model::Schema>(change.schema);
   std::vector<model::SplitPoint> splits = PlaceSplits(change.schema, options_.splits);
   const auto leaders = LeadersAt(now, splits.size());
   model::ChangeSchema(catalogue_, database_, std::move(change.schema), std::move(splits),
@@ -515,11 +574,16 @@ void ServedDatabase::RefuseAll(const Status& status, std::vector<CallOutcome>& o
 
 // --- answers -------------------------------------------------------------------------------------
 
-wire::ResultShape ServedDatabase::ShapeOf(const Sql& sql) const {
+const model::Plan* ServedDatabase::PlanOf(const Sql& sql,
+                                          std::optional<model::CompiledStatement>& scratch) const {
   const model::CompiledStatement* known = catalogue_.FindPlan(sql);
-  const model::CompiledStatement compiled =
-      known != nullptr ? *known : model::Compile(schema(), sql);
-  const auto* plan = std::get_if<model::Plan>(&compiled);
+  if (known == nullptr) known = &scratch.emplace(model::Compile(schema(), sql));
+  return std::get_if<model::Plan>(known);
+}
+
+wire::ResultShape ServedDatabase::ShapeOf(const Sql& sql) const {
+  std::optional<model::CompiledStatement> scratch;
+  const model::Plan* plan = PlanOf(sql, scratch);
   if (plan == nullptr) return {};  // the answer is its error
   wire::ResultShape shape = {.is_dml = !std::holds_alternative<model::SelectPlan>(*plan)};
   for (const model::ResultColumn& column : model::ResultColumns(*plan)) {

@@ -8,6 +8,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "spanner_model/database.h"
 #include "spanner_model/server/answer.h"
 #include "spanner_model/server/options.h"
+#include "spanner_model/server/planned_request.h"
 #include "spanner_model/server/schema_change.h"
 #include "wire/requests.h"
 #include "wire/results.h"
@@ -42,12 +44,14 @@ class ServedDatabase {
   const std::string& name() const { return name_; }
   Timestamp created() const { return created_; }
   const model::Schema& schema() const { return catalogue_.schema(); }
+  // The same, for a thread that looks at it while the database changes it.
+  std::shared_ptr<const model::Schema> SharedSchema() const { return schema_; }
 
   // Serves the call `Call` of protocol/spanner/rpc.h, given as its request `Proto`. `session` is
-  // the last part of the session's name.
+  // the last part of the session's name. `planned`, which may be null, is used up.
   template <typename Call, typename Proto>
   void Serve(const Proto& proto, const std::string& session, AnswerForm form, CallTag tag,
-             Timestamp now, std::vector<CallOutcome>& out);
+             Timestamp now, PlannedRequest* planned, std::vector<CallOutcome>& out);
   // Creates regular sessions.
   std::vector<google::spanner::v1::Session> CreateSessions(int count, Timestamp now,
                                                            std::vector<CallOutcome>& out);
@@ -72,11 +76,7 @@ class ServedDatabase {
   struct Encoder;
 
   // The groups of a BatchWrite: one call of the client, and one Pending for each group.
-  struct Groups {
-    size_t left = 0;
-    bool is_answered = false;
-    Answer answer;
-  };
+  struct Groups;
   // Partitioned DML here is one transaction, which the server commits after its statement.
   enum class Partitioned : uint8_t { kNot, kBegin, kStatement, kCommit };
 
@@ -103,6 +103,15 @@ class ServedDatabase {
     Duration elapsed;
   };
 
+  // So many groups are under way at once: each looks at all transactions that are.
+  static constexpr size_t kGroupsAtOnce = 64;
+  struct Groups {
+    std::deque<Pending> waiting;
+    size_t left = 0;  // that are not in the answer yet
+    bool is_answered = false;
+    Answer answer;
+  };
+
   void Submit(Pending pending, Timestamp now, std::vector<CallOutcome>& out);
   // One for each split, and `more`.
   std::vector<model::Moment> LeadersAt(Timestamp now, size_t more = 0) const;
@@ -112,7 +121,9 @@ class ServedDatabase {
   // Answers a call that the model has answered, or goes on with it.
   void Finish(Pending pending, const Response& response, Timestamp now,
               std::vector<CallOutcome>& out);
-  void FinishGroup(const Pending& pending, const Response& response, std::vector<CallOutcome>& out);
+  void FinishGroup(const Pending& pending, const Response& response, Timestamp now,
+                   std::vector<CallOutcome>& out);
+  void SubmitNextOf(Groups& groups, Timestamp now);
   void AddToGroups(Groups& groups, int32_t group, const Status& status,
                    const Response* response) const;
   // Refuses a statement that partitioned DML cannot be; OK for other statements.
@@ -131,13 +142,19 @@ class ServedDatabase {
   wire::ResultShape ShapeOf(const Sql& sql) const;
   wire::ResultShape ShapeOf(const Read& read) const;
   const std::optional<std::vector<Parameter>>& InferredParameters(
-      std::string_view text, const std::vector<Parameter>& declared);
+      std::string_view text, const std::vector<Parameter>& declared, PlannedRequest* planned);
+  // Null for a statement that does not compile.
+  const model::Plan* PlanOf(const Sql& sql, std::optional<model::CompiledStatement>& scratch) const;
+  void RememberMutations(const Pending& pending, const Response& response);
+  // All mutations that the Commit writes.
+  int64_t MutationsOf(const Commit& commit, const TransactionId& transaction) const;
 
   const std::string name_;
   const uint32_t incarnation_;
   const BackendOptions& options_;
   const Timestamp created_;
   model::Catalogue catalogue_;
+  std::shared_ptr<const model::Schema> schema_;  // the catalogue's
   StatementCache statements_;
   model::Database database_;
   uint64_t calls_ = 0;
@@ -158,6 +175,9 @@ class ServedDatabase {
   // Inferred types of parameters, by the text and the declared types; bounded, and cleared by a
   // schema change.
   std::map<std::string, std::optional<std::vector<Parameter>>, std::less<>> inferred_;
+  size_t inferred_bytes_ = 0;  // of the texts
+  // Mutations of the DML of transactions that are under way, by sequence number.
+  std::map<TransactionId, std::map<int64_t, int64_t>> mutations_;
 };
 
 }  // namespace whorl::server

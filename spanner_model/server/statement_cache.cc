@@ -8,7 +8,8 @@ StatementCache::~StatementCache() {
   for (const HeldStatement& statement : by_use_) catalogue_.Unregister(Sql::Borrow(*statement));
 }
 
-HeldStatement StatementCache::Use(std::string_view text, std::vector<Parameter> parameters) {
+HeldStatement StatementCache::Use(std::string_view text, std::vector<Parameter> parameters,
+                                  model::CompiledStatement* planned) {
   auto made = std::make_shared<const SqlText>(MakeSqlText(text, std::move(parameters)));
   const auto found = by_digest_.find(made->digest);
   if (found != by_digest_.end()) {
@@ -16,10 +17,10 @@ HeldStatement StatementCache::Use(std::string_view text, std::vector<Parameter> 
     // If two texts have the same digest, the second is compiled at each use.
     if (known->text != made->text || known->parameters != made->parameters) return made;
     by_use_.splice(by_use_.begin(), by_use_, found->second);
-    catalogue_.Register(Sql::Borrow(*known));
+    catalogue_.Register(Sql::Borrow(*known), planned);
     return known;
   }
-  catalogue_.Register(Sql::Borrow(*made));
+  catalogue_.Register(Sql::Borrow(*made), planned);
   by_use_.push_front(made);
   by_digest_.emplace(made->digest, by_use_.begin());
   text_bytes_ += made->text.size();

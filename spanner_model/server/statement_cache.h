@@ -36,8 +36,9 @@ class StatementCache {
   StatementCache& operator=(const StatementCache&) = delete;
   ~StatementCache();
 
-  // Returns the statement, compiled for the catalogue's current schema.
-  HeldStatement Use(std::string_view text, std::vector<Parameter> parameters);
+  // Returns the statement, compiled for the catalogue's current schema. `planned`: see Catalogue::Register.
+  HeldStatement Use(std::string_view text, std::vector<Parameter> parameters,
+                    model::CompiledStatement* planned = nullptr);
   size_t size() const { return by_use_.size(); }
 
  private:

@@ -2,14 +2,26 @@
 
 #include <utility>
 
+#include "spanner_model/sql/limits.h"
 #include "spanner_model/sql/parser.h"
 #include "spanner_model/sql/statement_binding.h"
 
 namespace whorl::model {
+namespace {
+
+std::variant<ast::Statement, Status> ParseWithinLimits(std::string_view text) {
+  auto statement = Parse(text);
+  if (const auto* parsed = std::get_if<ast::Statement>(&statement)) {
+    if (Status beyond = CheckLimits(*parsed); !beyond.ok()) return beyond;
+  }
+  return statement;
+}
+
+}  // namespace
 
 std::variant<Plan, Status> Compile(const Schema& schema, std::string_view text,
                                    std::span<const Parameter> parameters) {
-  auto statement = Parse(text);
+  auto statement = ParseWithinLimits(text);
   if (auto* error = std::get_if<Status>(&statement)) return std::move(*error);
   const StatementContext context{.schema = schema, .text = text, .parameters = parameters};
   auto plan = BindStatement(context, std::get<ast::Statement>(statement));
@@ -23,7 +35,7 @@ std::variant<Plan, Status> Compile(const Schema& schema, std::string_view text,
 std::variant<std::vector<Parameter>, Status> InferParameters(const Schema& schema,
                                                              std::string_view text,
                                                              std::span<const Parameter> declared) {
-  auto statement = Parse(text);
+  auto statement = ParseWithinLimits(text);
   if (auto* error = std::get_if<Status>(&statement)) return std::move(*error);
   std::vector<InferredParameter> inferred;
   const StatementContext context{

@@ -205,19 +205,32 @@ Bound ExpressionBinder::BindTypedLiteral(const ast::Expression& expression) {
   return literal;
 }
 
+void ExpressionBinder::LookInto(std::span<const BoundOutput> outputs) {
+  const bool is_same = outputs.data() == outputs_.data() && outputs.size() == outputs_.size();
+  outputs_ = outputs;
+  if (is_same) return;
+  places_of_outputs_.clear();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    places_of_outputs_[ToCapitals(outputs[i].name)].push_back(i);
+  }
+}
+
+std::span<const size_t> ExpressionBinder::OutputsNamed(const std::string& name) {
+  const auto found = places_of_outputs_.find(ToCapitals(name));
+  if (found == places_of_outputs_.end()) return {};
+  return found->second;
+}
+
 Bound ExpressionBinder::BindName(const ast::Expression& expression) {
   if (!Qualifies(expression.qualifier, expression.offset)) return {};
-  const BoundOutput* output = nullptr;
-  const bool may_be_output = expression.qualifier.empty();
-  for (const BoundOutput& candidate : may_be_output ? outputs_ : std::span<const BoundOutput>()) {
-    if (!EqualIgnoringCase(candidate.name, expression.text)) continue;
-    if (output != nullptr) {
+  if (expression.qualifier.empty() && !outputs_.empty()) {
+    const std::span<const size_t> places = OutputsNamed(expression.text);
+    if (places.size() > 1) {
       Fail(expression.offset, "Column name " + expression.text + " is ambiguous");
       return {};
     }
-    output = &candidate;
+    if (!places.empty()) return outputs_[places.front()].bound;
   }
-  if (output != nullptr) return output->bound;
   if (const auto column = table_ != nullptr ? table_->FindColumn(expression.text) : std::nullopt) {
     if (aggregates_ != nullptr && !inside_aggregate_) {
       Fail(expression.offset, "SELECT list expression references column " + expression.text +

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,7 +57,7 @@ class ExpressionBinder {
   // REQUIRES: AggregateInto was called, and no aggregate is bound yet, or there are none.
   void GroupBy(std::span<const GroupKey> keys) { groups_ = keys; }
   // From now on, a name may mean one of the outputs, which hide columns.
-  void LookInto(std::span<const BoundOutput> outputs) { outputs_ = outputs; }
+  void LookInto(std::span<const BoundOutput> outputs);
 
   // Whether `qualifier` may stand before the name of a column; fails if not. Empty may.
   bool Qualifies(const std::string& qualifier, size_t offset);
@@ -79,6 +80,7 @@ class ExpressionBinder {
  private:
   Bound BindTypedLiteral(const ast::Expression& expression);
   Bound BindName(const ast::Expression& expression);
+  std::span<const size_t> OutputsNamed(const std::string& name);
   Bound BindParameter(const ast::Expression& expression);
   Bound TooManyParameters();
   Bound BindOperator(const ast::Expression& expression);
@@ -131,6 +133,7 @@ class ExpressionBinder {
   std::string qualifier_;
   std::span<const GroupKey> groups_;
   std::span<const BoundOutput> outputs_;
+  std::map<std::string, std::vector<size_t>> places_of_outputs_;  // by the name in capitals
   std::vector<InferredParameter>* inferred_ = nullptr;
   std::vector<Aggregate>* aggregates_ = nullptr;
   bool inside_aggregate_ = false;

@@ -503,7 +503,10 @@ ast::Expression ExpressionParser::ParseCase() {
     }
     branch.result = ParseOr();
     branches.push_back(std::move(branch));
-    if (static_cast<int>(branches.size()) > kMaxDepth) FailAtDepth(offset);
+    if (static_cast<int>(branches.size()) > kMaxDepth) {
+      tokens_.Fail(offset,
+                   "A CASE of more than " + std::to_string(kMaxDepth) + " WHENs is not modelled");
+    }
     if (tokens_.failed()) return {};
   }
   ast::Expression result;  // NULL

@@ -46,6 +46,42 @@ TEST_F(DatabaseMutation, WhatTheRowsRefuseIsSaidByCommitAndAgain) {
             Code::kNotFound);
 }
 
+TEST_F(DatabaseMutation, AKeyHasAtMost8192Bytes) {
+  calls.Writes({InsertOf(std::string(8'192, 'x'))});
+  for (const std::string& name : {std::string(8'193, 'x'), "\u20ac" + std::string(8'190, 'x')}) {
+    const Status refused = calls.WhyRefused({InsertOf(name)});
+    EXPECT_EQ(refused.code, Code::kInvalidArgument);
+    EXPECT_EQ(
+        refused.message,
+        "Number of bytes for key of table locktable is 8193 which exceeds the maximum of 8192.");
+  }
+}
+
+// Among many writes, a row's own is found as among few.
+TEST_F(DatabaseMutation, ManyOfOneCommitSeeEachOther) {
+  constexpr int kRows = 100;
+  const auto name = [](int i) { return "job" + std::to_string(i * 37 % kRows); };
+  std::vector<Mutation> mutations;
+  for (int i = 0; i < kRows; ++i) mutations.push_back(InsertOf(name(i)));
+  for (int i = 0; i < kRows; i += 2) {
+    mutations.push_back(WriteLock(MutationKind::kUpdate, name(i), "b"));
+  }
+  for (int i = 0; i < kRows; i += 5) {
+    mutations.push_back(
+        {.kind = MutationKind::kDelete, .table = "locktable", .keys = {.keys = {{name(i)}}}});
+  }
+  const Timestamp commit = calls.Writes(mutations).commit_timestamp;
+  for (int i = 0; i < kRows; ++i) {
+    SCOPED_TRACE(i);
+    const std::optional<Row> row = spanner.NewestRow(kLocks, {name(i)});
+    ASSERT_EQ(row.has_value(), i % 5 != 0);
+    if (!row) continue;
+    EXPECT_EQ(*row, Row({name(i), commit, commit, i % 2 == 0 ? "b" : "a"}));
+  }
+  mutations.push_back(WriteLock(MutationKind::kUpdate, name(5), "c"));
+  EXPECT_EQ(calls.WhyRefused({mutations.back()}).code, Code::kNotFound);
+}
+
 TEST_F(DatabaseMutation, UpdateAndInsertOrUpdateLeaveOtherColumnsAlone) {
   const Timestamp first = calls.Writes({InsertOf("job")}).commit_timestamp;
   const auto set_writer = [](MutationKind kind, Value writer) {

@@ -14,12 +14,19 @@ std::string TextOf(const std::optional<PacedCalls::Ending>& ending) {
   return "and the last ended " + std::string(word);
 }
 
+void ForgetBeforeLastSecond(std::vector<Instant>& times, Instant now) {
+  std::erase_if(times, [now](Instant time) { return time + Seconds(1) <= now; });
+}
+
 }  // namespace
 
-PacedCalls::Repeats& PacedCalls::RepeatsOf(ProcessId process, uint16_t lock, StepName step,
-                                           const CheckerSetup& setup) {
+PacedCalls::Part& PacedCalls::PartOf(ProcessId process, uint16_t lock, const CheckerSetup& setup) {
   Part& part = parts[setup.ParticipationIndex(process.node, lock)];
-  if (part.process != process) part = {.process = process, .steps = {}};
+  if (part.process != process) part = {.process = process, .steps = {}, .heard = {}};
+  return part;
+}
+
+PacedCalls::Repeats& PacedCalls::RepeatsOf(Part& part, StepName step) {
   const auto known = std::ranges::find(part.steps, step, &Repeats::step);
   if (known != part.steps.end()) return *known;
   return part.steps.emplace_back(Repeats{.step = step, .ending = std::nullopt, .starts = {}});
@@ -27,10 +34,13 @@ PacedCalls::Repeats& PacedCalls::RepeatsOf(ProcessId process, uint16_t lock, Ste
 
 void PacedCalls::On(const TransactionStarted& x, const Now& now) {
   if (x.step == steps::kHasLock) return;
-  Repeats& repeats = RepeatsOf(x.process, x.lock, x.step, now.setup);
-  std::erase_if(repeats.starts, [&](Instant start) { return start + Seconds(1) <= now.at; });
+  Part& part = PartOf(x.process, x.lock, now.setup);
+  Repeats& repeats = RepeatsOf(part, x.step);
+  ForgetBeforeLastSecond(repeats.starts, now.at);
+  ForgetBeforeLastSecond(part.heard, now.at);
   repeats.starts.push_back(now.at);
-  const int64_t most = StartsInSecondMax(now.setup.Node(x.process.node).lease);
+  const int64_t most =
+      StartsInSecondMax(now.setup.Node(x.process.node).lease) + std::ssize(part.heard);
   if (std::ssize(repeats.starts) <= most) return;
   now.Violated(kInvariant, [&] {
     return now.NameOf(x.process) + " started " + std::to_string(repeats.starts.size()) + " times " +
@@ -44,12 +54,18 @@ void PacedCalls::On(const TransactionStarted& x, const Now& now) {
 // What an older process of the node hears says nothing of the newest.
 void PacedCalls::On(const TransactionFinished& x, const Now& now) {
   if (x.step == steps::kHasLock) return;
-  const Part& part = parts[now.setup.ParticipationIndex(x.process.node, x.lock)];
+  Part& part = parts[now.setup.ParticipationIndex(x.process.node, x.lock)];
   if (part.process != x.process) return;
-  Repeats& repeats = RepeatsOf(x.process, x.lock, x.step, now.setup);
+  Repeats& repeats = RepeatsOf(part, x.step);
   const Ending ending = {.outcome = x.outcome, .code = x.code};
   if (repeats.ending && *repeats.ending != ending) repeats.starts.clear();
   repeats.ending = ending;
+}
+
+void PacedCalls::On(const Noted& x, const Now& now) {
+  if (x.note.note == notes::kHeardOfRelease) {
+    PartOf(x.process, x.lock, now.setup).heard.push_back(now.at);
+  }
 }
 
 }  // namespace whorl::sim

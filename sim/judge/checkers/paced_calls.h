@@ -6,6 +6,8 @@
 //   - A transaction is one however often its client sends a call of it again: the policy of the client
 //     says how that is paced.
 //   - What the application asks for (has_lock) comes as often as it asks.
+//   - Each announced release that the process heard of within the second allows one more of each step: it
+//     looks because another process said so, not because it was refused.
 // So it is judged of runs, not of states: it needs the times of up to N starts of each step. Judged when a
 // transaction starts.
 #pragma once
@@ -35,7 +37,8 @@ struct PacedCalls {
   struct Part {
     ProcessId process;
     std::vector<Repeats> steps;
-    WHORL_FIELDS(Part, process, steps);
+    std::vector<Instant> heard;  // of releases, in the last second
+    WHORL_FIELDS(Part, process, steps, heard);
   };
 
   std::vector<Part> parts;  // by CheckerSetup::ParticipationIndex
@@ -47,8 +50,11 @@ struct PacedCalls {
 
   void On(const TransactionStarted& x, const Now& now);
   void On(const TransactionFinished& x, const Now& now);
+  void On(const Noted& x, const Now& now);
 
-  Repeats& RepeatsOf(ProcessId process, uint16_t lock, StepName step, const CheckerSetup& setup);
+ private:
+  Part& PartOf(ProcessId process, uint16_t lock, const CheckerSetup& setup);
+  static Repeats& RepeatsOf(Part& part, StepName step);
 };
 
 }  // namespace whorl::sim

@@ -1,5 +1,6 @@
 // The server's answers to single clients, method by method.
 #include <array>
+#include <set>
 
 #include "tests/spanner_model/server/testing.h"
 
@@ -405,6 +406,103 @@ TEST_F(ServerCallsTest, CountsMutationsWhenAsked) {
   EXPECT_FALSE(client_.raw().Commit(request).reply.has_commit_stats());
   request.set_return_commit_stats(true);
   EXPECT_EQ(client_.raw().Commit(request).reply.commit_stats().mutation_count(), 6);
+}
+
+// An INSERT's listed columns, an UPDATE's with its key, one for a deletion, whether of a row, a key or all.
+TEST_F(ServerCallsTest, CountsMutationsOfDmlAndDeletions) {
+  const auto count = [&](std::vector<std::string> statements, std::vector<Mutation> mutations) {
+    ExecuteBatchDml batch{.session = client_.OpenSession(), .transaction = BeginReadWrite{}};
+    for (const std::string& sql : statements) {
+      batch.statements.push_back({.sql = Sql::Intern(sql)});
+    }
+    batch.sequence_number = 1;
+    Commit commit{.session = batch.session, .transaction = SingleUseWrite{}};
+    if (!statements.empty()) {
+      const Response begun = client_.Call(batch);
+      EXPECT_TRUE(begun.result.status.ok()) << FormatStatus(begun.result.status);
+      commit.transaction = begun.transaction;
+    }
+    commit.mutations = std::move(mutations);
+    v1::CommitRequest request = wire::Encode(commit);
+    request.set_return_commit_stats(true);
+    return client_.raw().Commit(request).reply.commit_stats().mutation_count();
+  };
+  EXPECT_EQ(count({"INSERT INTO t (k, v) VALUES ('a', 1), ('b', 2)"}, {}), 4);
+  EXPECT_EQ(count({"UPDATE t SET v = 3 WHERE TRUE", "UPDATE t SET v = 4 WHERE k = 'a'"}, {}), 6);
+  EXPECT_EQ(count({"UPDATE t SET v = 5 WHERE k = 'a'"}, {PutRow("c", 1)}),
+            2 + static_cast<int64_t>(PutRow("c", 1).columns.size()));
+  EXPECT_EQ(count({"DELETE FROM t WHERE k != 'a'"}, {}), 2);
+  Mutation gone{.kind = MutationKind::kDelete, .table = "t"};
+  gone.keys.all = true;
+  EXPECT_EQ(count({}, {gone}), 1);
+  gone.keys = {.keys = {{std::string("x")}, {std::string("y")}}};
+  EXPECT_EQ(count({}, {gone}), 2);
+}
+
+TEST_F(ServerCallsTest, RefusesMoreMutationsThanSpanner) {
+  Mutation rows{.kind = MutationKind::kInsertOrUpdate, .table = "t", .columns = {"k", "v"}};
+  for (int i = 0; i < 40'000; ++i) rows.rows.push_back({std::to_string(i), int64_t{i}});
+  Commit commit{
+      .session = client_.OpenSession(), .transaction = SingleUseWrite{}, .mutations = {rows}};
+  EXPECT_EQ(client_.Call(commit).status.code, Code::kOk);
+  const ExecuteSql update = {.session = commit.session,
+                             .transaction = BeginReadWrite{},
+                             .statement = {.sql = Sql::Intern("UPDATE t SET v = 1 WHERE TRUE")},
+                             .sequence_number = 1};
+  const Response updated = client_.Call(update);
+  ASSERT_TRUE(updated.status.ok()) << FormatStatus(updated.status);
+  commit.transaction = updated.transaction;
+  commit.mutations = {PutRow("one more", 1)};
+  const Status refused = client_.Call(commit).status;
+  EXPECT_EQ(refused.code, Code::kInvalidArgument);
+  EXPECT_THAT(refused.message.str(), HasSubstr("too many mutations"));
+  commit.mutations.clear();
+  EXPECT_EQ(client_.Call(commit).status.code, Code::kOk);
+}
+
+// More groups than are under way at once.
+TEST_F(ServerCallsTest, WritesEachOfManyGroups) {
+  v1::BatchWriteRequest request;
+  request.set_session(client_.OpenSession().str());
+  for (int i = 0; i < 500; ++i) {
+    const v1::CommitRequest commit =
+        wire::Encode(Commit{.mutations = {PutRow(std::to_string(i), i)}});
+    *request.add_mutation_groups()->mutable_mutations() = commit.mutations();
+  }
+  const auto heard = client_.raw().BatchWrite(request);
+  ASSERT_TRUE(heard.ok()) << heard.status.error_message();
+  std::set<int> groups;
+  for (const v1::BatchWriteResponse& part : heard.reply) {
+    EXPECT_EQ(part.status().code(), 0);
+    groups.insert(part.indexes().begin(), part.indexes().end());
+  }
+  EXPECT_THAT(groups, SizeIs(500));
+  EXPECT_EQ(client_.Query("SELECT COUNT(*) FROM t"), (std::vector<Row>{{int64_t{500}}}));
+}
+
+// A long text is planned before the server's lock is taken, for the schema of that moment.
+TEST_F(ServerCallsTest, ALongTextIsAnsweredLikeAShortOne) {
+  Put("a", 7);
+  for (const size_t length : {size_t{0}, 2 * kLongRequest}) {
+    SCOPED_TRACE(length);
+    const std::string comment = "/*" + std::string(length, 'x') + "*/ ";
+    v1::ExecuteSqlRequest request;
+    request.set_session(client_.OpenSession().str());
+    request.set_sql(comment + "SELECT v + @more AS sum FROM t WHERE k = @key");
+    auto& parameters = *request.mutable_params()->mutable_fields();
+    parameters["more"].set_string_value("35");
+    parameters["key"].set_string_value("a");
+    for (int i = 0; i < 2; ++i) {
+      const auto heard = client_.raw().ExecuteSql(request);
+      ASSERT_TRUE(heard.ok()) << heard.status.error_message();
+      ASSERT_THAT(heard.reply.rows(), SizeIs(1));
+      EXPECT_EQ(heard.reply.rows(0).values(0).string_value(), "42");
+      EXPECT_THAT(heard.reply.metadata().undeclared_parameters().fields(), SizeIs(2));
+    }
+    request.set_sql(comment + "SELECT nosuch FROM t");
+    EXPECT_THAT(client_.raw().ExecuteSql(request).status.error_message(),
+                HasSubstr("Unrecognized name: nosuch"));
+  }
 }
 
 TEST_F(ServerCallsTest, ReturnsTheReadTimestampWhenAskedFor) {

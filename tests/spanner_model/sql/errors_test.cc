@@ -1,10 +1,13 @@
 // The errors for wrong and for unsupported statements.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "spanner_model/sql/compile.h"
+#include "spanner_model/sql/limits.h"
 #include "spanner_model/sql/source_error.h"
 #include "tests/spanner_model/sql/testing.h"
 
@@ -296,7 +299,8 @@ TEST(SqlErrors, DeepNestingIsAnErrorAndWideIsNot) {
     EXPECT_EQ(Split(where + "i = 1" + repeat(" + 1", n)).first, deep);
     EXPECT_EQ(Split(where + "i = 1" + repeat(" * 1", n)).first, deep);
     EXPECT_EQ(Split(where + repeat("STARTS_WITH(", n)).first, deep);
-    EXPECT_EQ(Split(where + "CASE " + repeat("WHEN b THEN TRUE ", n) + "END").first, deep);
+    EXPECT_EQ(Split(where + "CASE " + repeat("WHEN b THEN TRUE ", n) + "END").first,
+              "A CASE of more than 100 WHENs is not modelled");
   }
   Compiled<DeletePlan>(where + repeat("(", 100) + "TRUE" + repeat(")", 100));
   Compiled<DeletePlan>(where + "TRUE" + repeat(" AND TRUE", 10'000));
@@ -324,10 +328,60 @@ TEST(SqlErrors, LimitsAreSpannersAndCheckedFirst) {
     return InferParameters(TestSchema(), with_parameters(n), {});
   };
   EXPECT_EQ(std::get<std::vector<Parameter>>(inferred(950)).size(), 950U);
-  for (const int n : {951, 30'000}) {
+  for (const int n : {951, 9'000}) {
     EXPECT_EQ(std::get<Status>(inferred(n)).message,
               "Number of parameters in query exceeds the maximum allowed limit of 950.");
   }
+}
+
+// As many as Spanner allows of everything that it counts, and one more.
+TEST(SqlErrors, WhatSpannerCountsHasLimits) {
+  const auto list = [](size_t n, const std::function<std::string(size_t)>& item) {
+    std::string all;
+    for (size_t i = 0; i < n; ++i) all += (i > 0 ? ", " : "") + item(i);
+    return all;
+  };
+  const auto same = [](const std::string& text) { return [=](size_t) { return text; }; };
+  const auto nest = [](size_t n, const std::string& open, const std::string& close) {
+    std::string text = "1";
+    for (size_t i = 0; i < n; ++i) text = open + text + close;
+    return text;
+  };
+  struct Counted {
+    const char* what;
+    size_t most;
+    std::function<std::string(size_t)> text;
+  };
+  const Counted all[] = {
+      {"functions", kFunctionsMax,
+       [&](size_t n) { return "SELECT " + list(n, same("LENGTH('a')")); }},
+      {"functions", kFunctionsMax,
+       [&](size_t n) {
+         return "DELETE types WHERE k1 = 0 AND k1 IN (" + list(n - 3, same("-k1")) + ")";
+       }},
+      {"nested boolean predicates", kNestedFunctionsMax,
+       [&](size_t n) { return "SELECT " + nest(n, "ABS(", ")"); }},
+      {"grouping columns", kGroupingColumnsMax,
+       [&](size_t n) { return "SELECT COUNT(*) FROM types GROUP BY " + list(n, same("k1")); }},
+      {"grouping columns", kGroupingColumnsMax,
+       [&](size_t n) { return "SELECT DISTINCT " + list(n, same("k1")) + " FROM types"; }},
+      {"values in IN operator", kInListMax,
+       [&](size_t n) { return "SELECT k1 FROM types WHERE k1 IN (" + list(n, same("1")) + ")"; }},
+      {"nested subqueries", kNestedSubqueriesMax,
+       [&](size_t n) { return "SELECT " + nest(n, "(SELECT ", ")"); }},
+  };
+  for (const Counted& counted : all) {
+    SCOPED_TRACE(counted.text(4));
+    EXPECT_TRUE(
+        std::holds_alternative<Plan>(Compile(TestSchema(), counted.text(counted.most), {})));
+    EXPECT_EQ(CompileError(counted.text(counted.most + 1)).message,
+              "Number of " + std::string(counted.what) + " exceeds the maximum allowed limit of " +
+                  std::to_string(counted.most) + ".");
+  }
+  // A CASE is one function, whatever it is parsed to.
+  std::string branches;
+  for (int i = 0; i < 90; ++i) branches += "WHEN TRUE THEN 1 ";
+  Compiled<SelectPlan>("SELECT CASE " + branches + "END");
 }
 
 }  // namespace
