@@ -85,12 +85,11 @@ Process& Checker::Known(const std::string& name) {
 }
 
 void Checker::Learn(Duration offset) {
-  if (offset <= clock_most_) return;
-  if (has_forgotten_ && offset > clock_most_ + options_.window) {
+  if (has_forgotten_ && offset > processes_.clock_most() + options_.window) {
     MissingLines("a clock was found to be further off than the window when others had been judged",
                  "declare the clocks first (--clocks FILE), or allow a greater --window");
   }
-  clock_most_ = offset;
+  processes_.Learn(offset);
 }
 
 void Checker::MissingLines(const std::string& because, const std::string& remedy) {
@@ -214,7 +213,7 @@ void Checker::On(const RowChange& change) {
   // A stream without lines of processes is endless, too.
   constexpr int64_t kOften = 1024;
   if (metrics_.row_changes % kOften != 0) return;
-  const Timestamp watermark = change.commit - options_.window - clock_most_;
+  const Timestamp watermark = change.commit - options_.window - processes_.clock_most();
   ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
 }
 
@@ -323,11 +322,12 @@ void Checker::Note(const Said& said) {
 }
 
 void Checker::NotUnderstood(const Said& said) {
-  const std::string why =
-      Cat("the ", said.unclear.empty() ? std::string("line") : said.unclear, " of ", said.process,
-          " at ", TimeText(said.at), " was not recognised");
-  MissingLines(why,
-               "name it as docs/CHECKING.md does, or \"goes_on\" if it says nothing of a lock");
+  // The first one is told.
+  if (!std::exchange(has_misunderstood_, true)) {
+    MissingLines(Cat("the ", said.unclear.empty() ? std::string("line") : said.unclear, " of ",
+                     said.process, " at ", TimeText(said.at), " was not recognised"),
+                 "name it as docs/CHECKING.md does, or \"goes_on\" if it says nothing of a lock");
+  }
   ForEachByLines([&](LineJudge& judge) { judge.Gap(said.process, said.at, said.at); });
 }
 
@@ -337,6 +337,9 @@ void Checker::HadNotBegun(const Said& said) {
 }
 
 void Checker::On(const Said& said, const Place& place) {
+  processes_.Saw(said.at);
+  if (said.lapses_in) processes_.Saw(said.at + *said.lapses_in);
+  if (said.asked) processes_.Saw(*said.asked);
   if (!Number(said, place)) return;
   ++(said.is_call ? metrics_.calls : metrics_.statements);
   Note(said);
@@ -418,7 +421,7 @@ void Checker::OnSpan(const Said& said) {
 
 void Checker::Settle(Timestamp at) {
   // Seldom enough that it costs nothing.
-  const Timestamp watermark = at - options_.window - clock_most_;
+  const Timestamp watermark = at - options_.window - processes_.clock_most();
   if (has_forgotten_ && watermark < forgotten_ + options_.window / 8) return;
   has_forgotten_ = true;
   forgotten_ = watermark;
@@ -433,6 +436,8 @@ void Checker::Settle(Timestamp at) {
 
 void Checker::On(const Called& called, const Place& place) {
   rows_.Add(called);
+  processes_.Saw(called.received);
+  processes_.Drifts();
   Process& process = Known(called.process);
   if (!called.step.empty() && !called.IsOfAnother()) {
     process.logs[static_cast<size_t>(Kind::kReleases)] = true;
@@ -460,7 +465,10 @@ void Checker::On(const Declared& declared, const Place& place) {
     process.takes_part = true;
     DeclareLease(process, *declared.lease);
   }
-  if (declared.resolution) process.clock.Shorten(*declared.resolution);
+  if (declared.resolution) {
+    process.clock.Shorten(*declared.resolution);
+    processes_.Shorten(*declared.resolution);
+  }
   for (const Kind kind : declared.logs) {
     process.logs[static_cast<size_t>(kind)] = process.logs_ends[static_cast<size_t>(kind)] = true;
   }

@@ -163,11 +163,11 @@ class Checker {
   uint64_t added_ = 0;
   std::optional<Timestamp> newest_;
   std::optional<Timestamp> taken_;  // the time of the last operation that left the window
-  Duration clock_most_;             // the greatest offset that was ever declared or shown
   bool has_forgotten_ = false;      // spans, by that offset
   Timestamp forgotten_;             // those before this
   HistoryMetrics metrics_;
   std::vector<std::string> problems_;
+  bool has_misunderstood_ = false;
   bool has_begun_ = false;  // anything that lasts
   std::string unclear_rows_;
   std::string unclear_;  // why nothing is certain by lines; empty: something may be

@@ -36,10 +36,7 @@ std::string Clock::Declare(Offsets offsets) {
   return {};
 }
 
-Duration Clock::DriftIn(Duration time) {
-  // Rounded up.
-  return {time.ns / kMillion * kDriftPpm + kDriftPpm};
-}
+Duration Clock::DriftIn(Duration time) { return {time.ns / kMillion * kDriftPpm + kDriftPpm}; }
 
 Offsets Clock::Worn(const Shown& shown, Timestamp at) {
   const Duration drift = DriftIn(at < shown.at ? shown.at - at : at - shown.at);

@@ -83,6 +83,22 @@ inline std::optional<Timestamp> OverByEnd(const Process& process, Timestamp begu
 
 class Processes {
  public:
+  // The greatest offset that was ever declared or shown, the coarsest times, and when something was said.
+  void Learn(Duration offset) { clock_most_ = std::max(clock_most_, offset); }
+  void Shorten(Duration resolution) { resolution_ = std::max(resolution_, resolution); }
+  void Saw(Timestamp at) {
+    seen_from_ = std::min(seen_from_.value_or(at), at);
+    seen_to_ = std::max(seen_to_.value_or(at), at);
+  }
+  // What calls show of a clock wears off.
+  void Drifts() { drifts_ = true; }
+  Duration clock_most() const { return clock_most_; }
+  // No time that was seen, by a clock that is known, is further from true time.
+  Duration FarthestOff() const {
+    const Duration off = clock_most_ + resolution_;
+    return drifts_ && seen_from_ ? off + Clock::DriftIn(*seen_to_ - *seen_from_) : off;
+  }
+
   Process& At(const std::string& name) { return processes_[name]; }
   Process* Find(std::string_view name) {
     const auto found = processes_.find(name);
@@ -105,6 +121,11 @@ class Processes {
   }
 
   std::map<std::string, Process, std::less<>> processes_;
+  Duration clock_most_;
+  Duration resolution_;
+  bool drifts_ = false;
+  std::optional<Timestamp> seen_from_;
+  std::optional<Timestamp> seen_to_;
 };
 
 }  // namespace whorl::check

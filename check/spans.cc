@@ -183,7 +183,7 @@ std::string Spans::Overlap(const std::string& name, const Span& a, const Span& b
              ", for at least ", FormatDuration(shared));
 }
 
-void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
+void Spans::Judge(const std::string& name, const Span& a, const Span& b, int64_t count) {
   if (a.process == b.process) return;
   if (!HasClock(a) || !HasClock(b)) return MissingClock(HasClock(a) ? b : a);
   const Clock& of_a = a.who->clock;
@@ -202,6 +202,7 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
                         .begin = begin,
                         .lock = name,
                         .shared = shared,
+                        .count = count,
                         .a = a.process,
                         .b = b.process,
                         .text = Overlap(name, a, b)});
@@ -220,8 +221,8 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b) {
   std::optional<Duration> wanted;
   const bool is_short = of_a.resolution() > Duration{} || of_b.resolution() > Duration{};
   const bool by_clocks = a.IsWhole() && b.IsWhole() && !is_short;
-  if (by_clocks) wanted = ClocksWanted(a, b);
-  tally_.Possible(from, name, wanted, [&] {
+  if (by_clocks && tally_.possible() == 0) wanted = ClocksWanted(a, b);
+  tally_.Possible(from, name, wanted, count, [&] {
     return Cat(
         second, " ", begins_, " lock ", sim::Quoted(name), ", and ", first,
         " may have done so at the same time, between ", TimeText(from), " and ",
@@ -269,8 +270,8 @@ void Spans::Charge(Timestamp watermark) {
                      "nothing: it is judged again from what came after it");
       continue;
     }
-    overlaps_.push_back(overlap.shared);
-    tally_.Violated(overlap.begin, overlap.lock, {overlap.a, overlap.b},
+    overlaps_.insert(overlaps_.end(), static_cast<size_t>(overlap.count), overlap.shared);
+    tally_.Violated(overlap.begin, overlap.lock, {overlap.a, overlap.b}, overlap.count,
                     [&] { return overlap.text; });
   }
   std::erase_if(certain_, [&](const Overlapping& o) { return o.begin < watermark; });
@@ -280,8 +281,42 @@ void Spans::Close(const std::string& name, Lock& lock, size_t index) {
   Span span = std::move(lock.open[index]);
   lock.open.erase(lock.open.begin() + static_cast<std::ptrdiff_t>(index));
   // With those that are open it is judged when they end.
-  for (const Span& other : lock.closed) Judge(name, span, other);
-  lock.closed.push_back(std::move(span));
+  if (!HasClock(span)) {
+    const auto is_other = [&](const auto& other) {
+      return other.first.second.process != span.process;
+    };
+    const bool has_others = std::ranges::any_of(
+        lock.unclocked, [&](const auto& of) { return of.first != span.process; });
+    if (!tally_.is_missing() && (has_others || std::ranges::any_of(lock.closed, is_other))) {
+      MissingClock(span);
+    }
+    lock.unclocked[span.process].push_back(std::move(span));
+    return;
+  }
+  for (const auto& [process, spans] : lock.unclocked) {
+    if (process == span.process) continue;
+    if (!HasClock(spans.front())) {
+      MissingClock(spans.front());
+      continue;
+    }
+    for (const Span& other : spans) Judge(name, span, other, 1);
+  }
+  // In the order in which they ended, since the first that disagrees is told.
+  std::vector<std::pair<const Span*, const Equal*>> others;
+  const Timestamp from = TrueOf(span).from - processes_.FarthestOff();
+  for (auto at = lock.closed.lower_bound({from, Span{}}); at != lock.closed.end(); ++at) {
+    others.emplace_back(&at->first.second, &at->second);
+  }
+  std::ranges::sort(others, {}, [](const auto& other) { return other.second->number; });
+  for (const auto& [other, equal] : others) Judge(name, span, *other, equal->count);
+  Keep(lock, std::move(span));
+}
+
+void Spans::Keep(Lock& lock, Span span) {
+  const Timestamp ended = span.may_to ? *span.may_to : LapseOf(span).value_or(kForever);
+  Equal& equal = lock.closed[{ended, std::move(span)}];
+  if (equal.count++ == 0) equal.number = lock.closed_ever;
+  ++lock.closed_ever;
 }
 
 void Spans::CloseEnded(const std::string& name, Lock& lock, Timestamp watermark) {
@@ -304,18 +339,24 @@ void Spans::Forget(Timestamp watermark) {
   Charge(watermark);
   for (auto& [name, lock] : locks_) {
     CloseEnded(name, lock, watermark);
-    if (lock.closed.empty()) continue;
     Timestamp from = watermark;
     for (const Span& span : lock.open) {
       if (HasClock(span)) from = std::min(from, TrueOf(span).from);
     }
-    std::erase_if(lock.closed, [&](const Span& span) {
+    const auto is_over = [&](const Span& span) {
       if (HasClock(span)) return TrueOf(span).to < from;
       // Calls may show its clock later, but not for ever.
       if (span.may_to && *span.may_to >= watermark) return false;
       MissingClock(span);
       return true;
-    });
+    };
+    std::erase_if(lock.closed, [&](const auto& one) { return is_over(one.first.second); });
+    for (auto& [process, spans] : lock.unclocked) {
+      std::erase_if(spans, is_over);
+      if (spans.empty() || !HasClock(spans.front())) continue;
+      for (Span& span : std::exchange(spans, {})) Keep(lock, std::move(span));
+    }
+    std::erase_if(lock.unclocked, [](const auto& of) { return of.second.empty(); });
   }
 }
 
@@ -324,6 +365,15 @@ void Spans::Finish() {
     while (!lock.open.empty()) Close(name, lock, lock.open.size() - 1);
   }
   Charge(Timestamp::Max());
+}
+
+template <typename Each>
+void Spans::ForEach(const Lock& lock, const Each& each) {
+  for (const Span& span : lock.open) each(span);
+  for (const auto& [closed, equal] : lock.closed) each(closed.second);
+  for (const auto& [process, spans] : lock.unclocked) {
+    for (const Span& span : spans) each(span);
+  }
 }
 
 std::optional<InvariantFinding> Spans::Certain() const {
@@ -340,16 +390,18 @@ std::optional<InvariantFinding> Spans::Certain() const {
                !ownership_.IsBrokenOutside(name, std::min(x.from, y.from),
                                            std::max(x.begun_by, y.begun_by));
       };
-      for (const std::vector<Span>* others : {&lock.open, &lock.closed}) {
-        const auto other = std::ranges::find_if(*others, overlaps);
-        if (other == others->end()) continue;
-        InvariantFinding found = judged;
-        found.finding = Finding::kViolated;
-        found.lock = name;
-        found.text = Overlap(name, lock.open[i], *other);
-        found.remedy.clear();
-        return found;
-      }
+      const Span* other = nullptr;
+      const auto look_at = [&](const Span& one) {
+        if (other == nullptr && overlaps(one)) other = &one;
+      };
+      ForEach(lock, look_at);
+      if (other == nullptr) continue;
+      InvariantFinding found = judged;
+      found.finding = Finding::kViolated;
+      found.lock = name;
+      found.text = Overlap(name, lock.open[i], *other);
+      found.remedy.clear();
+      return found;
     }
   }
   return std::nullopt;
@@ -357,7 +409,9 @@ std::optional<InvariantFinding> Spans::Certain() const {
 
 size_t Spans::kept() const {
   size_t kept = 0;
-  for (const auto& [name, lock] : locks_) kept += lock.open.size() + lock.closed.size();
+  for (const auto& [name, lock] : locks_) {
+    ForEach(lock, [&](const Span&) { ++kept; });
+  }
   return kept;
 }
 
@@ -365,7 +419,7 @@ InvariantFinding Spans::Find() const {
   for (const Overlapping& overlap : certain_) {
     if (IsOutside(overlap)) continue;
     Tally tally = tally_;
-    tally.Violated(overlap.begin, overlap.lock, {overlap.a, overlap.b},
+    tally.Violated(overlap.begin, overlap.lock, {overlap.a, overlap.b}, overlap.count,
                    [&] { return overlap.text; });
     return tally.Find("", "");
   }

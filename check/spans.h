@@ -11,10 +11,13 @@
 //      that it was not one span.
 //   2. Memory: spans are kept until no span that is open, or yet to come, can overlap with them.
 //   3. Of a process that has logged no end of any span, a span is certain only where it says so.
-//   4. An overlap that an outside write may have made is not charged to the protocol.
+//   4. Spans that are equal are kept once, and those that are over are found by when they ended at the latest:
+//      what a span costs does not grow with the number of those before it.
+//   5. An overlap that an outside write may have made is not charged to the protocol.
 // REQUIRES: statements of one process come in the order of its clock.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -83,7 +86,7 @@ class Spans final : public LineJudge {
  private:
   struct Span {
     std::string process;
-    const Process* who;
+    const Process* who = nullptr;
     // By the process's clock.
     Timestamp certain_from;
     Timestamp said_last;                  // that it lasts
@@ -97,10 +100,19 @@ class Spans final : public LineJudge {
 
     // Whether it ended when it says.
     bool IsWhole() const { return certain_to && !was_cut && (!lapses || *certain_to <= *lapses); }
+    auto operator<=>(const Span&) const = default;
+  };
+  struct Equal {
+    int64_t count = 0;
+    int64_t number = 0;  // of the first, among all of the lock
   };
   struct Lock {
     std::vector<Span> open;  // at most one for each process
-    std::vector<Span> closed;
+    // By when they ended at the latest, by their processes' clocks.
+    std::map<std::pair<Timestamp, Span>, Equal> closed;
+    int64_t closed_ever = 0;
+    // Likewise closed, by their processes, of whose clocks nothing was known then.
+    std::map<std::string, std::vector<Span>> unclocked;
   };
   // An overlap that is certain. All changes of rows until it ends may not have been taken yet.
   struct Overlapping {
@@ -108,6 +120,7 @@ class Spans final : public LineJudge {
     Timestamp begin;
     std::string lock;
     Duration shared;
+    int64_t count;
     std::string a;
     std::string b;
     std::string text;
@@ -128,7 +141,11 @@ class Spans final : public LineJudge {
   // Spans of processes that were seen to have ended before `watermark`.
   void CloseEnded(const std::string& name, Lock& lock, Timestamp watermark);
   void Close(const std::string& name, Lock& lock, size_t index);
-  void Judge(const std::string& name, const Span& a, const Span& b);
+  // A span against one that `count` others are equal to.
+  void Judge(const std::string& name, const Span& a, const Span& b, int64_t count);
+  static void Keep(Lock& lock, Span span);
+  template <typename Each>
+  static void ForEach(const Lock& lock, const Each& each);
   std::string Overlap(const std::string& name, const Span& a, const Span& b) const;
   // Takes overlaps that began before `watermark` to the protocol's charge, but for those by outside writes.
   void Charge(Timestamp watermark);

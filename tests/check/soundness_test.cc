@@ -62,6 +62,38 @@ TEST(CheckClockSteps, WhatARequestShowsWearsOffUntilTheReply) {
   EXPECT_LE(clock.At(at(100'000)).least, -Milliseconds(20));
 }
 
+// --- many spans ----------------------------------------------------------------------------------
+
+// Otherwise a history of one lock by a coarse clock takes time and memory that grow with its square.
+TEST(CheckSpans, EqualOnesAreKeptOnceAndCountedEach) {
+  constexpr int kEach = 100;
+  Checker checker(V2(), {.lease = Seconds(10), .clock_error = Milliseconds(10)});
+  JsonLines reader(V2(), {});
+  std::vector<Operation> operations;
+  for (int i = 0; i < kEach; ++i) {
+    for (const std::string id : {"a", "b", "c"}) {
+      reader.Read(Says(id, "leads", "10"), {}, operations);
+      reader.Read(Says(id, "lost", "10"), {}, operations);
+    }
+  }
+  for (Operation& operation : operations) checker.Add(std::move(operation));
+  EXPECT_EQ(checker.Verdict()[Invariant::kSingleLeaderBelief].possible, 3 * kEach * kEach);
+  EXPECT_EQ(checker.SpansKept(), 3);
+}
+
+// By their processes' clocks they are half a minute apart.
+TEST(CheckSpans, OverlapInTrueTime) {
+  const auto judge = [](const std::string& offset, const std::string& a, const std::string& a_to,
+                        const std::string& b, const std::string& b_to) {
+    return Belief({R"({"event":"process","id":"a","offset":)" + offset + "}", Says("a", "leads", a),
+                   Says("a", "lost", a_to), Says("b", "leads", b), Says("b", "lost", b_to)});
+  };
+  EXPECT_EQ(judge(R"(["29s","31s"])", "40", "45", "12", "13"), Finding::kViolated);
+  EXPECT_EQ(judge(R"(["29s","31s"])", "40", "45", "20", "21"), Finding::kHolds);
+  EXPECT_EQ(judge(R"(["-31s","-29s"])", "10", "15", "42", "43"), Finding::kViolated);
+  EXPECT_EQ(judge(R"(["-31s","-29s"])", "10", "15", "55", "56"), Finding::kHolds);
+}
+
 // --- restarts ------------------------------------------------------------------------------------
 
 // It was started anew with another lease: by which of them a row is judged is not known.
