@@ -199,7 +199,7 @@ void JepsenHistory::Acquire(const Op& op, Holder& holder, Said said, std::vector
   Value reply = op.value;
   const std::string lock = LockOf(op, reply);
   if (!wanted_.Wants(lock)) {
-    wanted_.Counts().Pass("of another lock", lock);
+    wanted_.Counts().Pass(kOfAnotherLock, lock);
     return out.push_back(std::move(said));
   }
   if (reply.refuses) {
@@ -269,7 +269,7 @@ void JepsenHistory::Release(const Op& op, Holder& holder, const Said& said,
     one.ends = statement == Statement::kLeadsNot && !holder.held.contains(lock);
   };
   const auto held = holder.held.find(lock);
-  if (!wanted_.Wants(lock)) wanted_.Counts().Pass("of another lock", lock);
+  if (!wanted_.Wants(lock)) wanted_.Counts().Pass(kOfAnotherLock, lock);
   if (!wanted_.Wants(lock) || (held == holder.held.end() && holder.has_acquired)) {
     if (wanted_.Wants(lock)) wanted_.Counts().Use(Used::kGoesOn);
     out.push_back(said);  // of what it does not have

@@ -37,14 +37,14 @@ bool MayHaveList(std::string_view text) {
 
 }  // namespace
 
-void JsonLines::Records(const Node& value, const TextAt& at, bool says_column) {
+void JsonLines::Records(const Node& value, const Place& place, const TextAt* at) {
   const size_t had = out_->size();
   try {
-    RecordReader(protocol_, wanted_, at.place, *out_, {.calls = &serve_calls_, .jepsen = &jepsen_})
+    RecordReader(protocol_, wanted_, place, *out_, {.calls = &serve_calls_, .jepsen = &jepsen_})
         .Read(value);
   } catch (const Wrong& wrong) {
     out_->resize(had);
-    wrong_.push_back(Cat(says_column ? at.WhereIs({}, 0) : WhereIs(at.place), ": ", wrong.text));
+    wrong_.push_back(Cat(at != nullptr ? at->WhereIs({}, 0) : WhereIs(place), ": ", wrong.text));
   }
 }
 
@@ -110,7 +110,7 @@ void JsonLines::Take(std::string_view text, const TextAt& at) {
     }
     if (heads.empty()) {
       // Its spans were read, but for those of other shapes.
-      return Records(*value, at, /*says_column=*/true);
+      return Records(*value, at.place, &at);
     }
     if (IsMetricsList(heads[0].list)) {
       if (heads.size() == 1) wanted_.Counts().Pass("metrics of OpenTelemetry");
@@ -186,7 +186,7 @@ std::string JsonLines::Read(std::string_view line, const Place& place,
       is_first_ = false;
       const Node* value = json_.Parse(line);
       if (value != nullptr && value->IsObject() && !HasList(*value)) {
-        Records(*value, {.place = place}, /*says_column=*/false);
+        Records(*value, place, nullptr);
         return Said();
       }
       if (value == nullptr && !MayHaveList(line) && !(may_be_cut_ && json_.is_cut())) {

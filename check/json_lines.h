@@ -47,7 +47,8 @@ class JsonLines final : public LineReader, private Elements::Taker {
   std::optional<const Node*> Resource();
   void ReadWaiting(const Node* resource);
   const Node* Parsed(std::string_view text, const TextAt& at, JsonText& json);
-  void Records(const Node& value, const TextAt& at, bool says_column);
+  // `at`: where it is in its line; null: it is the line.
+  void Records(const Node& value, const Place& place, const TextAt* at);
   void Cut();
   // Gives up what is open, if the line is whole by itself.
   bool BeginsAnew(std::string_view line, const Place& place);

@@ -206,7 +206,7 @@ std::string LogLines::Read(std::string_view line, const Place& place, std::vecto
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return {};
     std::optional<LogPattern::Found> found = pattern_.Match(line);
     if (!found) {
-      wanted_.Counts().Pass("no expression of the pattern matched", line,
+      wanted_.Counts().Pass(kNoExpression, line,
                             pattern_.is_complete() ? Bearing::kNone : Bearing::kMayDecide);
       return {};
     }

@@ -201,7 +201,7 @@ class Reader {
       return Say(Statement::kOther, {}, end.value_or(start));
     }
     if (!wanted_.Wants(lock_)) {
-      wanted_.Counts().Pass("of another lock", lock_);
+      wanted_.Counts().Pass(kOfAnotherLock, lock_);
       return Say(Statement::kOther, {}, end.value_or(start));
     }
     Say(leads ? Statement::kLeads : Statement::kWorks, lock_, start, /*is_span=*/true);
@@ -228,7 +228,7 @@ class Reader {
   void Line(std::string_view event, std::string_view lock, Timestamp at) {
     const Statement statement = StatementOf(event);
     if (!wanted_.Wants(lock)) {
-      wanted_.Counts().Pass("of another lock", lock);
+      wanted_.Counts().Pass(kOfAnotherLock, lock);
       return Say(Statement::kOther, {}, at);
     }
     const bool begins = statement == Statement::kLeads || statement == Statement::kWorks;
@@ -240,7 +240,7 @@ class Reader {
       return Say(statement, lock, at);
     }
     if (statement == Statement::kOther) {
-      wanted_.Counts().Pass("event not recognised", event);
+      wanted_.Counts().Pass(kEventNotRecognised, event);
       Say(Statement::kNotUnderstood, lock, at);
       std::get<Said>(out_.back().what).unclear = Cat("event ", Quoted(event));
       return;

@@ -1,9 +1,10 @@
 #include "check/outside.h"
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "check/known_row.h"
 #include "sim/scenario/error_text.h"
@@ -13,20 +14,19 @@ namespace {
 
 using sim::Cat;
 
+using Column = std::optional<size_t>;
+
 class Change {
  public:
-  Change(const ProtocolInfo& protocol, const RowChange& change, const KnownRow& before)
-      : protocol_(protocol), change_(change), before_(before) {}
+  Change(const OutsideRules& rules, const RowChange& change, const KnownRow& before)
+      : rules_(rules), change_(change), before_(before) {}
 
   std::string Why() const {
-    const std::string_view name = protocol_.name;
-    const bool is_known = name == "spindle_v2" || name == "spindle_v3" || name == "fenced_lease" ||
-                          name == "semaphore" || name == "lease_lock";
     const bool is_deleted = change_.kind == RowChangeKind::kDeleted;
     const bool inserts = change_.kind == RowChangeKind::kInserted;
     if (change_.by_system)
       return is_deleted ? "deleted the row" : inserts ? "wrote the row" : SystemUpdate();
-    if (!is_known) return {};
+    if (rules_.of == OutsideRules::Of::kOther) return {};
     if (is_deleted) return MayDelete() ? "" : "deleted the row";
     return inserts ? Inserted() : Updated();
   }
@@ -36,120 +36,135 @@ class Change {
 
   bool MayDelete() const {
     // Its processes delete rows whose names begin as those of its lock's takeover rows do.
-    if (protocol_.name == "spindle_v2") return change_.lock.find('_', 1) != std::string::npos;
-    return protocol_.name == "spindle_v3" || protocol_.name == "lease_lock";
+    if (Is(OutsideRules::Of::kSpindleV2)) return change_.lock.find('_', 1) != std::string::npos;
+    return Is(OutsideRules::Of::kSpindleV3) || Is(OutsideRules::Of::kLeaseLock);
   }
 
   std::string Inserted() const {
-    const Value* holder = In(change_.after, protocol_.holder_columns.holder);
+    const Value* holder = In(change_.after, rules_.holder);
     const auto* who = holder == nullptr ? nullptr : std::get_if<std::string>(holder);
     // Operators make such rows for whoever comes first.
     if (who == nullptr || *who == kInitHolder) return {};
-    std::string why = NotItsCommit(protocol_.holder_columns.renewed);
+    std::string why = NotItsCommit(rules_.renewed);
     // That of spindle v2 is the commit timestamp of another row.
-    if (why.empty() && (protocol_.name == "fenced_lease" || protocol_.name == "spindle_v3")) {
-      why = NotItsCommit(protocol_.holder_columns.token);
+    if (why.empty() && (Is(OutsideRules::Of::kFencedLease) || Is(OutsideRules::Of::kSpindleV3))) {
+      why = NotItsCommit(rules_.token);
     }
     return why;
   }
 
   std::string Updated() const {
     if (!ChangesAny()) return {};
-    const HolderColumns& columns = protocol_.holder_columns;
-    if (protocol_.name == "lease_lock") {
-      const std::string why = Emptied(columns.holder);
-      return why.empty() ? Emptied(columns.until) : why;
+    if (Is(OutsideRules::Of::kLeaseLock)) {
+      const std::string why = Emptied(rules_.holder);
+      return why.empty() ? Emptied(rules_.until) : why;
     }
     // All of its statements set it.
-    std::string why = NotItsCommit(columns.renewed);
-    if (why.empty() && protocol_.name == "fenced_lease" && Changes(columns.token)) {
-      why = NotItsCommit(columns.token);
+    std::string why = NotItsCommit(rules_.renewed);
+    if (why.empty() && Is(OutsideRules::Of::kFencedLease) && Changes(rules_.token)) {
+      why = NotItsCommit(rules_.token);
     }
-    if (why.empty() && protocol_.name != "fenced_lease") why = Emptied(columns.holder);
-    if (!why.empty() || columns.token.empty()) return why;
-    why = Emptied(columns.token);
-    const Value* token = In(change_.after, columns.token);
+    if (why.empty() && !Is(OutsideRules::Of::kFencedLease)) why = Emptied(rules_.holder);
+    if (!why.empty() || !rules_.token) return why;
+    why = Emptied(rules_.token);
+    const Value* token = In(change_.after, rules_.token);
     const auto* time = token == nullptr ? nullptr : std::get_if<Timestamp>(token);
     if (time != nullptr && *time > change_.commit) {
-      return Cat("set ", columns.token, " to ", FormatRfc3339(*time),
+      return Cat("set ", NameOf(rules_.token), " to ", FormatRfc3339(*time),
                  ", which is later than its commit timestamp");
     }
-    const Value* holder = In(change_.after, columns.holder);
+    const Value* holder = In(change_.after, rules_.holder);
     const bool names_another =
-        holder != nullptr && !IsNull(*holder) && Changes(columns.holder) && Keeps(columns.token);
+        holder != nullptr && !IsNull(*holder) && Changes(rules_.holder) && Keeps(rules_.token);
     if (why.empty() && names_another) {
-      why = Cat("set ", columns.holder, " and left ", columns.token, " as it was");
+      why = Cat("set ", NameOf(rules_.holder), " and left ", NameOf(rules_.token), " as it was");
     }
     return why;
   }
 
   // The column that a process's statement sets to the commit timestamp, or to about that.
-  std::string NotItsCommit(std::string_view name) const {
-    const Value* value = In(change_.after, name);
+  std::string NotItsCommit(Column column) const {
+    const Value* value = In(change_.after, column);
     if (value == nullptr) return {};
     const auto* time = std::get_if<Timestamp>(value);
     // A record of a new row may leave it out.
     const bool may_be_unsaid = change_.kind == RowChangeKind::kInserted;
-    if (time == nullptr) return may_be_unsaid ? "" : Cat("set ", name, " to NULL");
+    if (time == nullptr) return may_be_unsaid ? "" : Cat("set ", NameOf(column), " to NULL");
     // CURRENT_TIMESTAMP(), which is that of the statement: no transaction takes an hour.
-    const bool is_about = protocol_.name == "semaphore";
+    const bool is_about = Is(OutsideRules::Of::kSemaphore);
     const Duration off = *time < change_.commit ? change_.commit - *time : *time - change_.commit;
     if (is_about ? off <= Seconds(3'600) : MayBe(*time, change_.commit)) return {};
     // A row that is made for whoever comes first.
     if (is_about && change_.kind == RowChangeKind::kInserted) return {};
-    return Cat("set ", name, " to ", FormatRfc3339(*time), ", which is not its commit timestamp");
+    return Cat("set ", NameOf(column), " to ", FormatRfc3339(*time),
+               ", which is not its commit timestamp");
   }
 
-  std::string Emptied(std::string_view name) const {
-    const Value* value = In(change_.after, name);
-    return value != nullptr && IsNull(*value) && Changes(name) ? Cat("set ", name, " to NULL") : "";
+  std::string Emptied(Column column) const {
+    const Value* value = In(change_.after, column);
+    return value != nullptr && IsNull(*value) && Changes(column)
+               ? Cat("set ", NameOf(column), " to NULL")
+               : "";
   }
 
-  std::optional<size_t> At(std::string_view name) const {
-    for (size_t i = 0; i < protocol_.columns.size(); ++i) {
-      if (!name.empty() && protocol_.columns[i].name == name) return i;
-    }
-    return std::nullopt;
-  }
-  const Value* In(const KnownRow& row, std::string_view name) const {
-    const std::optional<size_t> at = At(name);
-    return at && *at < row.size() && row[*at] ? &*row[*at] : nullptr;
+  bool Is(OutsideRules::Of of) const { return rules_.of == of; }
+  std::string_view NameOf(Column column) const { return rules_.protocol.columns[*column].name; }
+  static const Value* In(const KnownRow& row, Column column) {
+    return column && *column < row.size() && row[*column] ? &*row[*column] : nullptr;
   }
   // For certain.
-  bool Changes(size_t i) const {
+  bool ChangesAt(size_t i) const {
     const bool is_known =
         i < change_.after.size() && i < before_.size() && change_.after[i] && before_[i];
     return is_known && !MayBe(*change_.after[i], *before_[i]) &&
            !MayBe(*before_[i], *change_.after[i]);
   }
-  bool Changes(std::string_view name) const {
-    const std::optional<size_t> at = At(name);
-    return at && Changes(*at);
-  }
-  bool Keeps(std::string_view name) const {
-    const Value* after = In(change_.after, name);
-    const Value* before = In(before_, name);
+  bool Changes(Column column) const { return column && ChangesAt(*column); }
+  bool Keeps(Column column) const {
+    const Value* after = In(change_.after, column);
+    const Value* before = In(before_, column);
     const auto* time = after == nullptr ? nullptr : std::get_if<Timestamp>(after);
     // One of a whole second may be cut.
     return time != nullptr && time->nanos() != 0 && before != nullptr && *after == *before;
   }
   bool ChangesAny() const {
-    for (size_t i = 0; i < protocol_.columns.size(); ++i) {
-      if (!protocol_.columns[i].key && Changes(i)) return true;
+    for (size_t i = 0; i < rules_.protocol.columns.size(); ++i) {
+      if (!rules_.protocol.columns[i].key && ChangesAt(i)) return true;
     }
     return false;
   }
 
-  const ProtocolInfo& protocol_;
+  const OutsideRules& rules_;
   const RowChange& change_;
   const KnownRow& before_;
 };
 
 }  // namespace
 
-std::string WhyOutside(const ProtocolInfo& protocol, const RowChange& change,
-                       const KnownRow& before) {
-  return Change(protocol, change, before).Why();
+OutsideRules::OutsideRules(const ProtocolInfo& judged) : protocol(judged) {
+  constexpr std::array<std::pair<std::string_view, Of>, 5> kKnown = {
+      {{"spindle_v2", Of::kSpindleV2},
+       {"spindle_v3", Of::kSpindleV3},
+       {"fenced_lease", Of::kFencedLease},
+       {"semaphore", Of::kSemaphore},
+       {"lease_lock", Of::kLeaseLock}}};
+  for (const auto& [name, known] : kKnown) {
+    if (judged.name == name) of = known;
+  }
+  const auto at = [&](std::string_view name) -> std::optional<size_t> {
+    for (size_t i = 0; i < judged.columns.size(); ++i) {
+      if (!name.empty() && judged.columns[i].name == name) return i;
+    }
+    return std::nullopt;
+  };
+  holder = at(judged.holder_columns.holder);
+  token = at(judged.holder_columns.token);
+  renewed = at(judged.holder_columns.renewed);
+  until = at(judged.holder_columns.until);
+}
+
+std::string OutsideRules::Why(const RowChange& change, const KnownRow& before) const {
+  return Change(*this, change, before).Why();
 }
 
 }  // namespace whorl::check

@@ -6,6 +6,9 @@
 // have written. Of a protocol that is not whorl's own only system transactions are told.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "check/operation.h"
@@ -14,9 +17,22 @@
 
 namespace whorl::check {
 
-// What shows it, for people: "set heartbeat to .., which is not its commit timestamp"; empty: a process may have
-// made the change. `before`: what is known of the row; empty: it was not there.
-std::string WhyOutside(const ProtocolInfo& protocol, const RowChange& change,
-                       const KnownRow& before);
+struct OutsideRules {
+  enum class Of : uint8_t { kOther, kSpindleV2, kSpindleV3, kFencedLease, kSemaphore, kLeaseLock };
+
+  explicit OutsideRules(const ProtocolInfo& judged);
+
+  // What shows it, for people: "set heartbeat to .., which is not its commit timestamp"; empty: a process may have
+  // made the change. `before`: what is known of the row; empty: it was not there.
+  std::string Why(const RowChange& change, const KnownRow& before) const;
+
+  const ProtocolInfo& protocol;
+  Of of = Of::kOther;
+  // Columns, if the protocol has them.
+  std::optional<size_t> holder;
+  std::optional<size_t> token;
+  std::optional<size_t> renewed;
+  std::optional<size_t> until;
+};
 
 }  // namespace whorl::check

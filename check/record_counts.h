@@ -28,6 +28,12 @@
 
 namespace whorl::check {
 
+// Why a record is passed over, where several readers do so or a remedy is told.
+inline constexpr std::string_view kOfAnotherLock = "of another lock";
+inline constexpr std::string_view kOfAnotherTable = "of another table";
+inline constexpr std::string_view kEventNotRecognised = "event not recognised";
+inline constexpr std::string_view kNoExpression = "no expression of the pattern matched";
+
 enum class Used : uint8_t {
   kChange,  // of a row
   kCall,    // a transaction that was committed

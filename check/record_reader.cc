@@ -284,7 +284,7 @@ void RecordReader::Record(const Node& record) {
   const bool has_table = table != nullptr && table->IsString();
   const bool is_other = table != nullptr && !(has_table && IsNamed(table->text, wanted_.table));
   if (!wanted_.table.empty() && is_other) {
-    return wanted_.Counts().Pass("of another table", has_table ? table->text : std::string_view());
+    return wanted_.Counts().Pass(kOfAnotherTable, has_table ? table->text : std::string_view());
   }
   if (wanted_.table.empty() && has_table) OnlyTable(table->text);
   const Node* kind = Find(record, {"mod_type", "modType"});
@@ -300,13 +300,17 @@ void RecordReader::Record(const Node& record) {
   } else if (word != "UPDATE") {
     throw Wrong{"\"mod_type\" is INSERT, UPDATE or DELETE"};
   }
-  if (const Node* capture = Find(record, {"value_capture_type", "valueCaptureType"})) {
-    head.has_whole_rows = capture->text.starts_with("NEW_ROW");
+  for (const Node& member : record) {
+    if (member.IsArray() || member.IsNull()) continue;
+    const std::string_view name = member.name;
+    if (name == "value_capture_type" || name == "valueCaptureType") {
+      head.has_whole_rows = member.text.starts_with("NEW_ROW");
+    } else if (name == "is_system_transaction" || name == "isSystemTransaction") {
+      head.by_system = member.text == "true" || member.text == "TRUE";
+    } else if (name == "transaction_tag" || name == "transactionTag") {
+      head.tag = member.text;
+    }
   }
-  if (const Node* by_system = Find(record, {"is_system_transaction", "isSystemTransaction"})) {
-    head.by_system = by_system->text == "true" || by_system->text == "TRUE";
-  }
-  if (const Node* tag = Find(record, {"transaction_tag", "transactionTag"})) head.tag = tag->text;
   for (const Node& mod : *mods) Mod(mod, head);
 }
 
@@ -533,7 +537,7 @@ void RecordReader::Line(const Node& line) {
   } else if (!IsKnownEvent(event)) {
     said.statement = Statement::kNotUnderstood;
     said.unclear = Cat("event ", Quoted(event));
-    wanted_.Counts().Pass("event not recognised", event);
+    wanted_.Counts().Pass(kEventNotRecognised, event);
   } else if (said.statement == Statement::kOther && !said.shows) {
     wanted_.Counts().Use(Used::kGoesOn);
   }

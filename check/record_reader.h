@@ -54,9 +54,6 @@ bool IsNamed(std::string_view a, std::string_view b);
 // Of a list of words, or a text of them. Throws Wrong.
 std::vector<Kind> KindsIn(const Node& logs);
 
-// Why a record is passed over.
-inline constexpr std::string_view kOfAnotherLock = "of another lock";
-
 // "file:line", for messages.
 std::string WhereIs(const Place& place);
 

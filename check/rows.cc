@@ -17,13 +17,6 @@ constexpr std::string_view kRecordCalls =
     "the "
     "reply came";
 
-std::optional<size_t> ColumnOf(const ProtocolInfo& protocol, std::string_view name) {
-  for (size_t i = 0; i < protocol.columns.size(); ++i) {
-    if (!name.empty() && protocol.columns[i].name == name) return i;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 void Rows::Add(const Called& call) {
@@ -88,18 +81,18 @@ std::optional<Ownership::Writer> Rows::ByItsClock(const std::optional<Ownership:
   return writer && writer->is_by_its_clock ? writer : std::nullopt;
 }
 
-std::string Rows::OwnerIn(const KnownRow& columns) const {
-  const auto holder = ColumnOf(protocol_, protocol_.holder_columns.holder);
+std::string_view Rows::OwnerIn(const KnownRow& columns) const {
+  const std::optional<size_t> holder = outside_rules_.holder;
   if (!holder || *holder >= columns.size() || !columns[*holder]) return {};
   const auto* name = std::get_if<std::string>(&*columns[*holder]);
-  return name == nullptr ? std::string() : *name;
+  return name == nullptr ? std::string_view() : *name;
 }
 
 bool Rows::IsHeld(const KnownRow& columns) const {
   return sim::IsHeld(rules_, Whole(columns)) && OwnerIn(columns) != kInitHolder;
 }
 
-bool Rows::IsOfAnother(const Row& row, const Token& token, const std::string& holder) const {
+bool Rows::IsOfAnother(const Row& row, const Token& token, std::string_view holder) const {
   return row.token && !holder.empty() && !row.owner.empty() && holder != row.owner &&
          MayBeAnotherToken(token.ToValue(), row.token->ToValue(), protocol_);
 }
@@ -246,7 +239,8 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   if (row.last_commit != change.commit) ownership_.Changed(change.lock, change.commit);
   if (is_first && change.kind != RowChangeKind::kInserted) may_be_others_ = true;
   for (const KnownRow* row_is : {&change.before, &change.after}) {
-    if (std::string name = OwnerIn(*row_is); !name.empty()) names_.insert(std::move(name));
+    const std::string_view name = OwnerIn(*row_is);
+    if (!name.empty() && !names_.contains(name)) names_.emplace(name);
   }
   if (!is_first || change.kind != RowChangeKind::kInserted) Fit(change, is_first, row, metrics);
   const std::optional<Ownership::Writer> writer = WriterAt(change.commit, change.lock);
@@ -323,7 +317,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
     return;
   }
   // A grant, or a renewal that changes the token.
-  const std::string owner = OwnerIn(after);
+  const std::string owner(OwnerIn(after));
   if (owner.empty()) may_be_others_ = true;
   JudgeLease(change, row, owner, /*removed=*/false);
   const bool renews = row.held && !row.released && owner == row.owner && !owner.empty() &&
@@ -386,7 +380,7 @@ bool Rows::TakeOutside(const RowChange& change, bool by_process, Row& row,
                        HistoryMetrics& metrics) {
   if (by_process && !change.by_system) return false;
   const bool is_new = change.kind == RowChangeKind::kInserted;
-  const std::string why = WhyOutside(protocol_, change, is_new ? KnownRow() : row.columns);
+  const std::string why = outside_rules_.Why(change, is_new ? KnownRow() : row.columns);
   if (why.empty()) return false;
   ++metrics.outside;
   const bool was_held = row.held && !row.released;

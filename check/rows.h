@@ -24,6 +24,7 @@
 
 #include "check/costs.h"
 #include "check/operation.h"
+#include "check/outside.h"
 #include "check/ownership.h"
 #include "check/processes.h"
 #include "check/releases.h"
@@ -46,6 +47,7 @@ class Rows {
        Ownership& ownership, Releases& releases)
       : protocol_(protocol),
         rules_(sim::RulesOf(protocol.name)),
+        outside_rules_(protocol),
         lease_(lease),
         processes_(processes),
         ownership_(ownership),
@@ -148,15 +150,17 @@ class Rows {
   void Granted(const RowChange& change, const Row& row, HistoryMetrics& metrics);
   // The lock as costs know it: a table whose locks have no names is one lock.
   const std::string& NameOfCosts(const std::string& lock) const;
-  std::string OwnerIn(const KnownRow& columns) const;
+  // As long as `columns` is there.
+  std::string_view OwnerIn(const KnownRow& columns) const;
   // Whether the row names a process, and not the operator who made it for whoever comes first.
   bool IsHeld(const KnownRow& columns) const;
   // Whether the token is another one though it may look the same, cut to whole seconds: the holder changed.
-  bool IsOfAnother(const Row& row, const Token& token, const std::string& holder) const;
+  bool IsOfAnother(const Row& row, const Token& token, std::string_view holder) const;
   bool Renews(const Row& row, const KnownRow& after) const;
 
   const ProtocolInfo& protocol_;
   const sim::Rules& rules_;
+  const OutsideRules outside_rules_;
   std::optional<Duration> lease_;
   const Processes& processes_;
   Ownership& ownership_;

@@ -203,11 +203,11 @@ std::string RemedyFor(const std::string& reason, const CheckRequest& request) {
   if (reason == check::kOfAnotherLock) {
     return Cat("; --lock ", request.lock, " is none of them");
   }
-  if (reason == "of another table") return "; --table says which one is judged";
-  if (reason == "event not recognised") {
+  if (reason == check::kOfAnotherTable) return "; --table says which one is judged";
+  if (reason == check::kEventNotRecognised) {
     return "; docs/CHECKING.md has the events: leads, lost, works, rests, call, ..";
   }
-  if (reason.starts_with("no expression")) return "; mend the expressions of --pattern";
+  if (reason == check::kNoExpression) return "; mend the expressions of --pattern";
   return {};
 }
 

@@ -142,8 +142,7 @@ TEST_F(ForeignFilesTest, ALongDocumentTakesLittleMemory) {
         ":time %.0f}" +
         separator +
         "\", i % 5, t + 200000000; printf \"{:process %d, :type :ok, :f :release, :value nil, "
-        ":time "
-        "%d}" +
+        ":time %.0f}" +
         separator + "\", i % 5, t + 300000000 }; print \"]\" }' > h.edn; " + limited +
         "$W check h.edn --protocol lease_lock");
     EXPECT_THAT(ended, Ends(0, HasSubstr("holds     single_leader_belief")));
