@@ -36,7 +36,10 @@ std::string Clock::Declare(Offsets offsets) {
   return {};
 }
 
-Duration Clock::DriftIn(Duration time) { return {time.ns / kMillion * kDriftPpm + kDriftPpm}; }
+Duration Clock::DriftIn(Duration time) {
+  // By whole milliseconds, and one more.
+  return {time.ns / kMillion * kDriftPpm + kDriftPpm};
+}
 
 Offsets Clock::Worn(const Shown& shown, Timestamp at) {
   const Duration drift = DriftIn(at < shown.at ? shown.at - at : at - shown.at);
