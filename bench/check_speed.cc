@@ -47,7 +47,7 @@ void GiveHistory(int64_t rounds, const Take& take) {
            R"("},"new_values":)" + values + R"(,"old_values":)" + old_values[place] + "}]}");
       old_values[place] = values;
       const int64_t term = round % kRenewals;
-      const char* event = term == 0 ? "leads" : term == kRenewals - 1 ? "lost" : "beat";
+      const char* event = term == 0 ? "leads" : term == kRenewals - 1 ? "lost" : "goes_on";
       take(R"({"event":")" + std::string(event) + R"(","id":")" + process + R"(","lock":")" + name +
            R"(","time":")" + At(now + 1) + R"("})");
     }

@@ -113,7 +113,7 @@ bool Answers::Take(const Answer& answer, bool is_last) {
   const Between at = TrueOf(*answer.who, answer.at);
   if (lock == nullptr || !lock->known_from) {
     if (is_last) {
-      Missing(Cat("the row of lock ", answer.lock, " has no change that was recorded"),
+      Missing(Cat("the row of lock ", sim::Quoted(answer.lock), " has no change that was recorded"),
               "read its change stream, for the same time as the logs");
     }
     return is_last;
@@ -121,8 +121,8 @@ bool Answers::Take(const Answer& answer, bool is_last) {
   if (IsBorneOut(answer, *lock)) return true;
   // A change that is missing is noticed by the next one.
   if (!is_last && *lock->last <= at.latest) return false;
-  const std::string told =
-      Cat(answer.process, " said at ", FormatRfc3339(at.latest), " that it has lock ", answer.lock);
+  const std::string told = Cat(answer.process, " said at ", FormatRfc3339(at.latest),
+                               " that it has lock ", sim::Quoted(answer.lock));
   if (IsRefuted(answer, *lock)) {
     Tally::ByClocksOf by = {answer.process};
     for (const Term& term : lock->terms) {
@@ -140,7 +140,7 @@ bool Answers::Take(const Answer& answer, bool is_last) {
     return true;
   }
   if (at.earliest < *lock->known_from) {
-    Missing(Cat("what the row of lock ", answer.lock, " was before ",
+    Missing(Cat("what the row of lock ", sim::Quoted(answer.lock), " was before ",
                 FormatRfc3339(*lock->known_from), " is not recorded"),
             "read its change stream from before the first line of the logs");
     return true;

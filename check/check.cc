@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "check/relative_time.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::check {
@@ -45,15 +46,17 @@ Duration Greatest(Offsets offsets) {
 bool CanJudge(const ProtocolInfo& protocol) { return !protocol.holder_columns.holder.empty(); }
 
 Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
-    : options_(options),
+    : protocol_(protocol),
+      options_(options),
       has_tokens_(protocol.has_tokens),
       gives_back_(protocol.promises[static_cast<size_t>(Invariant::kNoWorkAfterRelease)] !=
                   Promise::kNotApplicable),
       ownership_(!protocol.holder_columns.lock.empty()),
       releases_(processes_),
       rows_(protocol, options.lease, processes_, ownership_, releases_),
-      beliefs_(Invariant::kSingleLeaderBelief, "believed that it leads", processes_),
-      work_(Invariant::kSingleWorker, "was at work under", processes_),
+      beliefs_(Invariant::kSingleLeaderBelief, Kind::kLeading, "believed that it leads", processes_,
+               ownership_),
+      work_(Invariant::kSingleWorker, Kind::kWorking, "was at work under", processes_, ownership_),
       handed_(processes_),
       answers_(processes_, ownership_),
       own_tokens_(processes_, ownership_) {
@@ -82,16 +85,46 @@ Process& Checker::Known(const std::string& name) {
 }
 
 void Checker::Learn(Duration offset) {
-  if (offset <= clock_most_) return;
-  if (has_forgotten_ && offset > clock_most_ + options_.window) {
+  if (has_forgotten_ && offset > processes_.clock_most() + options_.window) {
     MissingLines("a clock was found to be further off than the window when others had been judged",
                  "declare the clocks first (--clocks FILE), or allow a greater --window");
   }
-  clock_most_ = offset;
+  processes_.Learn(offset);
 }
 
 void Checker::MissingLines(const std::string& because, const std::string& remedy) {
   ForEachByLines([&](LineJudge& judge) { judge.Missing(because, remedy); });
+}
+
+void Checker::AddUnclear(const std::string& because, const std::string& remedy) {
+  unclear_ = because;
+  MissingLines(because, remedy);
+}
+
+void AddUnclear(const RecordCounts& counts, Checker& checker) {
+  checker.AddColumns(counts.shown_columns());
+  for (const RecordCounts::Passed& passed : counts.passed()) {
+    if (passed.bearing != Bearing::kMayDecide) continue;
+    const std::string example = passed.words.empty()
+                                    ? std::string()
+                                    : Cat(", such as ", sim::Quoted(passed.words.front().first));
+    checker.AddUnclear(Cat(passed.reason, ": ", std::to_string(passed.count),
+                           passed.count == 1 ? " record" : " records", example),
+                       "add what finds them, or say what of them matters (docs/CHECKING.md)");
+  }
+}
+
+void Checker::AddColumns(const std::set<std::string_view>& shown) {
+  // Of what was not read from change records it is known.
+  if (shown.empty()) return;
+  const HolderColumns& columns = protocol_.holder_columns;
+  for (const std::string_view name :
+       {columns.holder, columns.token, columns.renewed, columns.until, columns.lease}) {
+    if (name.empty() || shown.contains(name)) continue;
+    const std::string why = Cat("no record of a change shows the column ", name);
+    AddMissing(why, std::string(Rows::kRecordAll));
+    unclear_ = unclear_rows_ = why;
+  }
 }
 
 void Checker::AddUnread(const Place& place) {
@@ -123,7 +156,6 @@ void Checker::Add(Operation operation) {
     key = {said->at, said->number ? static_cast<uint64_t>(*said->number) : added_};
   } else {
     const auto& called = std::get<Called>(operation.what);
-    ++metrics_.calls;
     key = {called.commit, added_};
     // As a line of the process it stands where the reply came.
     Add({.place = operation.place,
@@ -134,14 +166,14 @@ void Checker::Add(Operation operation) {
                       .statement = Statement::kOther,
                       .lapses_in = {},
                       .token = {},
-                      .sender = {}}});
-    --metrics_.statements;
+                      .sender = called.sender,
+                      .is_call = true}});
   }
   if (taken_ && key.first < *taken_) {
     ++metrics_.late;
     if (const auto* row = std::get_if<RowChange>(&operation.what)) rows_.AddLate(*row);
     if (const auto* said = std::get_if<Said>(&operation.what)) {
-      const std::string why = Cat("a line of ", said->process, " at ", FormatRfc3339(said->at),
+      const std::string why = Cat("a line of ", said->process, " at ", TimeText(said->at),
                                   " came after later ones were judged");
       MissingLines(why, "sort the lines, or allow a greater --window");
     }
@@ -168,7 +200,7 @@ void Checker::TakeWaiting() {
 
 void Checker::Take(const Operation& operation) {
   if (const auto* row = std::get_if<RowChange>(&operation.what)) return On(*row);
-  if (const auto* said = std::get_if<Said>(&operation.what)) return On(*said);
+  if (const auto* said = std::get_if<Said>(&operation.what)) return On(*said, operation.place);
   On(std::get<Called>(operation.what), operation.place);
 }
 
@@ -181,19 +213,45 @@ void Checker::On(const RowChange& change) {
   // A stream without lines of processes is endless, too.
   constexpr int64_t kOften = 1024;
   if (metrics_.row_changes % kOften != 0) return;
-  const Timestamp watermark = change.commit - options_.window - clock_most_;
+  const Timestamp watermark = change.commit - options_.window - processes_.clock_most();
   ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
 }
 
-bool Checker::Number(const Said& said) {
+bool Checker::IsOfAnother(const Process& process, const Said& said, const Place& place) {
+  if (!process.has_restarted) return false;
+  // The numbers of one process only rise; the other one numbers its lines, too.
+  if (said.number && process.number && *said.number <= *process.number) return true;
+  // It goes on in the file of the process that had logged its own start there before.
+  return !process.file_before.empty() && place.file == process.file_before &&
+         place.file != process.file_of_start;
+}
+
+void Checker::TwoProcesses(Process& process, const Said& said, const Place& place) {
+  const std::string& name = said.process;
+  if (!std::exchange(process.is_two, true)) {
+    const std::string why =
+        Cat("one id, two processes: ", name, " started at ", TimeText(*process.started),
+            ", and the one that had started before under that id logged on at ", TimeText(said.at));
+    Problem(place, why);
+    AddMissing(why, "give each process an id of its own");
+    ForEachByLines([&](LineJudge& judge) { judge.Doubt(name); });
+  }
+  // Whose line it is is not known.
+  ForEachByLines([&](LineJudge& judge) { judge.Gap(name, process.last_line, said.at); });
+}
+
+bool Checker::Number(const Said& said, const Place& place) {
   Process& process = Known(said.process);
   const bool is_anew = said.statement == Statement::kStarted && said.number.value_or(1) == 1;
-  if (said.number) {
-    // Lines come in the order of time and number, so the same one again comes at once.
-    if (process.number == said.number && process.last_line == said.at) {
-      ++metrics_.duplicates;
-      return false;
-    }
+  // Lines come in the order of time and number, so the same one again comes at once.
+  if (said.number && process.number == said.number && process.last_line == said.at) {
+    ++metrics_.duplicates;
+    return false;
+  }
+  if (!is_anew && (process.is_two || IsOfAnother(process, said, place))) {
+    TwoProcesses(process, said, place);
+    process.number = said.number ? said.number : process.number;
+  } else if (said.number) {
     const int64_t expected = process.number.value_or(0) + 1;
     if (*said.number != expected && !is_anew) {
       ++metrics_.gaps;
@@ -204,6 +262,8 @@ bool Checker::Number(const Said& said) {
   }
   if (is_anew) {
     ++process.starts;
+    process.file_before = process.started ? process.file_of_start : std::string();
+    process.file_of_start = place.file;
     process.started = said.at;
     process.has_restarted = process.last_line.has_value();
     ForEachByLines(
@@ -213,16 +273,92 @@ bool Checker::Number(const Said& said) {
   return true;
 }
 
-void Checker::On(const Said& said) {
-  if (!Number(said)) return;
-  ++metrics_.statements;
+void Checker::Note(const Said& said) {
+  Process& process = processes_.At(said.process);
+  const auto logs = [&](Kind kind) { process.logs[static_cast<size_t>(kind)] = true; };
+  const auto ends = [&](Kind kind) { process.logs_ends[static_cast<size_t>(kind)] = true; };
+  const bool is_of_another = !said.sender.empty() && said.sender != said.process;
+  if (is_of_another) Known(said.sender).takes_part = true;
+  switch (said.statement) {
+    case Statement::kLeads:
+      has_begun_ = true;
+      // Who logs renewals alone has begun before.
+      if (!said.is_renewal) logs(Kind::kLeading);
+      break;
+    case Statement::kLeadsNot:
+      ends(Kind::kLeading);
+      break;
+    case Statement::kWorks:
+      has_begun_ = true;
+      logs(Kind::kWorking);
+      break;
+    case Statement::kRests:
+      ends(Kind::kWorking);
+      break;
+    case Statement::kAnswers:
+      logs(Kind::kAnswers);
+      break;
+    case Statement::kOwns:
+      // That it owns none says nothing, if it never says which one it owns.
+      if (said.token) logs(Kind::kOwning);
+      break;
+    case Statement::kAccepts:
+    case Statement::kRefuses:
+    case Statement::kSawEnd:
+      return;  // a resource, or a supervisor
+    case Statement::kStarted:
+    case Statement::kGone:
+    case Statement::kAborted:
+    case Statement::kCalled:
+    case Statement::kMayEnd:
+    case Statement::kHasStill:
+    case Statement::kNotUnderstood:
+    case Statement::kOther:
+      break;
+  }
+  if (said.token && said.statement != Statement::kOwns) logs(Kind::kTokens);
+  if (said.shows) logs(*said.shows);
+  process.takes_part = process.takes_part || !is_of_another;
+}
+
+void Checker::NotUnderstood(const Said& said) {
+  // The first one is told.
+  if (!std::exchange(has_misunderstood_, true)) {
+    MissingLines(Cat("the ", said.unclear.empty() ? std::string("line") : said.unclear, " of ",
+                     said.process, " at ", TimeText(said.at), " was not recognised"),
+                 "name it as docs/CHECKING.md does, or \"goes_on\" if it says nothing of a lock");
+  }
+  ForEachByLines([&](LineJudge& judge) { judge.Gap(said.process, said.at, said.at); });
+}
+
+void Checker::HadNotBegun(const Said& said) {
+  Unbegun& unbegun = unbegun_[{said.process, said.statement}];
+  if (unbegun.count++ == 0) unbegun.lock = said.lock;
+}
+
+void Checker::On(const Said& said, const Place& place) {
+  processes_.Saw(said.at);
+  if (said.lapses_in) processes_.Saw(said.at + *said.lapses_in);
+  if (said.asked) processes_.Saw(*said.asked);
+  if (!Number(said, place)) return;
+  ++(said.is_call ? metrics_.calls : metrics_.statements);
+  Note(said);
+  if (said.statement == Statement::kNotUnderstood) return NotUnderstood(said);
   const bool is_gone = said.statement == Statement::kGone;
   const bool leads_not = is_gone || said.statement == Statement::kLeadsNot;
   const bool rests = is_gone || said.statement == Statement::kRests;
+  if (said.is_span) return OnSpan(said);
+  if (said.statement == Statement::kMayEnd) {
+    beliefs_.MayEnd(said.process, said.lock, said.at);
+    work_.MayEnd(said.process, said.lock, said.at);
+  }
+  if (said.statement == Statement::kHasStill) beliefs_.HasStill(said.process, said.lock);
   if (said.statement == Statement::kLeads) {
     if (said.is_renewal) processes_.At(said.process).logs_renewals = true;
-    beliefs_.Begin(said.process, said.lock, said.at,
-                   said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt);
+    const auto lapses = said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt;
+    if (!beliefs_.Begin(said.process, said.lock, said.at, lapses, said.is_renewal)) {
+      HadNotBegun(said);
+    }
   }
   const bool hands = said.statement == Statement::kLeads || said.statement == Statement::kAnswers;
   if (said.statement == Statement::kAborted || said.statement == Statement::kCalled) {
@@ -237,6 +373,10 @@ void Checker::On(const Said& said) {
   }
   if (hands && said.token) handed_.Add(said);
   if (said.statement == Statement::kAccepts && said.token) accepted_.Add(said);
+  if (said.statement == Statement::kAccepts && !said.token) {
+    accepted_.Missing(Cat(said.process, " accepted a write without a token that was recorded"),
+                      "log each \"write\" at the resource, with its token");
+  }
   if (said.statement == Statement::kAnswers) answers_.Add(said);
   if (said.statement == Statement::kOwns) own_tokens_.Add(said);
   if (is_gone) own_tokens_.Gone(said.process, said.at);
@@ -244,9 +384,13 @@ void Checker::On(const Said& said) {
     work_.Begin(said.process, said.lock, said.at);
     releases_.Begin(said.process, said.lock, said.at);
   }
-  if (leads_not) beliefs_.End(said.process, said.lock, said.at);
+  const bool wants_beginning = said.ends && !said.lock.empty();
+  if (leads_not && !beliefs_.End(said.process, said.lock, said.asked.value_or(said.at)) &&
+      wants_beginning) {
+    HadNotBegun(said);
+  }
   if (rests) {
-    work_.End(said.process, said.lock, said.at);
+    if (!work_.End(said.process, said.lock, said.at) && wants_beginning) HadNotBegun(said);
     releases_.End(said.process, said.lock, said.at);
   }
   const bool is_of_row =
@@ -254,9 +398,30 @@ void Checker::On(const Said& said) {
   if (leads_not || rests || is_of_row) Settle(said.at);
 }
 
+void Checker::OnSpan(const Said& said) {
+  Spans* const spans[] = {&beliefs_, &work_};
+  const bool is_work = said.statement == Statement::kWorks || said.statement == Statement::kRests;
+  switch (said.statement) {
+    case Statement::kLeads:
+    case Statement::kWorks:
+      spans[is_work]->BeginNested(said.process, said.lock, said.at);
+      if (is_work) releases_.Begin(said.process, said.lock, said.at);
+      return;
+    case Statement::kLeadsNot:
+    case Statement::kRests:
+      if (!spans[is_work]->EndNested(said.process, said.lock, said.at)) return;
+      if (is_work) releases_.End(said.process, said.lock, said.at);
+      return Settle(said.at);
+    default:  // kMayEnd
+      for (Spans* both : spans) both->MayEnd(said.process, said.lock, said.at);
+      releases_.Restart(said.process, said.at, Timestamp::Max());
+      return;
+  }
+}
+
 void Checker::Settle(Timestamp at) {
   // Seldom enough that it costs nothing.
-  const Timestamp watermark = at - options_.window - clock_most_;
+  const Timestamp watermark = at - options_.window - processes_.clock_most();
   if (has_forgotten_ && watermark < forgotten_ + options_.window / 8) return;
   has_forgotten_ = true;
   forgotten_ = watermark;
@@ -271,7 +436,12 @@ void Checker::Settle(Timestamp at) {
 
 void Checker::On(const Called& called, const Place& place) {
   rows_.Add(called);
+  processes_.Saw(called.received);
+  processes_.Drifts();
   Process& process = Known(called.process);
+  if (!called.step.empty() && !called.IsOfAnother()) {
+    process.logs[static_cast<size_t>(Kind::kReleases)] = true;
+  }
   const std::string where =
       place.line == 0 ? called.process
                       : Cat(called.process, " at ", place.file, ":", std::to_string(place.line));
@@ -290,8 +460,18 @@ void Checker::On(const Declared& declared, const Place& place) {
   const bool says_clock = declared.clock_least && declared.clock_most;
   Process& process = says_clock ? processes_.At(declared.process) : Known(declared.process);
   if (!declared.node.empty()) process.node = declared.node;
-  if (declared.lease) DeclareLease(process, *declared.lease);
-  if (declared.resolution) process.clock.Shorten(*declared.resolution);
+  // Who has a lease may lead.
+  if (declared.lease) {
+    process.takes_part = true;
+    DeclareLease(process, *declared.lease);
+  }
+  if (declared.resolution) {
+    process.clock.Shorten(*declared.resolution);
+    processes_.Shorten(*declared.resolution);
+  }
+  for (const Kind kind : declared.logs) {
+    process.logs[static_cast<size_t>(kind)] = process.logs_ends[static_cast<size_t>(kind)] = true;
+  }
   if (!says_clock) return;
   // What is said of one process stands in the place of what was said of all.
   if (process.clock_is_assumed) {
@@ -317,16 +497,25 @@ InvariantFinding Checker::Find(Invariant invariant) const {
   const bool is_of_tokens =
       invariant == Invariant::kTokenMonotonic || invariant == Invariant::kOneLiveToken ||
       invariant == Invariant::kHandedTokenMonotonic || invariant == Invariant::kFencedWritesOrdered;
+  const auto doubt = [&](const std::string& why) {
+    if (found.finding != Finding::kViolated || why.empty()) return;
+    found.finding = Finding::kPossible;
+    found.possible += std::exchange(found.violations, 0);
+    found.text += Cat("; but ", why);
+  };
   if (is_of_tokens && !has_tokens_) {
     found.text = "the protocol has no tokens";
   } else if (invariant == Invariant::kTokenMonotonic) {
     found = rows_.TokenMonotonic();
+    doubt(unclear_rows_);
   } else if (invariant == Invariant::kLeaseRespected) {
     found = rows_.LeaseRespected();
+    doubt(unclear_rows_);
   } else if (invariant == Invariant::kNoWorkAfterRelease && !gives_back_) {
     found.text = "the protocol gives no lock back";
   } else if (const LineJudge* judge = by_lines_[static_cast<size_t>(invariant)]) {
     found = judge->Find();
+    doubt(unclear_);
   } else if (invariant == Invariant::kNoWedge) {
     found.finding = Finding::kUnknown;
     found.text = "no record says when faults were over, and who could have taken the lock";
@@ -342,9 +531,10 @@ std::vector<InvariantFinding> Checker::Certain() const {
   std::vector<InvariantFinding> certain;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
     const auto invariant = static_cast<Invariant>(i);
-    const auto of_spans = invariant == Invariant::kSingleLeaderBelief ? beliefs_.Certain()
-                          : invariant == Invariant::kSingleWorker     ? work_.Certain()
-                                                                      : std::nullopt;
+    const auto of_spans = !unclear_.empty()                             ? std::nullopt
+                          : invariant == Invariant::kSingleLeaderBelief ? beliefs_.Certain()
+                          : invariant == Invariant::kSingleWorker       ? work_.Certain()
+                                                                        : std::nullopt;
     const InvariantFinding found = of_spans.value_or(Find(invariant));
     if (found.finding == Finding::kViolated) certain.push_back(found);
   }
@@ -365,8 +555,77 @@ void Checker::MissingLogs() {
     if (who != nullptr && who->last_line) continue;
     LineJudge* const judges[] = {&beliefs_, &work_, &handed_, &own_tokens_};
     for (LineJudge* judge : judges) {
-      judge->Missing(Cat("no line of ", taker, ", which took lock ", lock, ", was recorded"),
-                     "add its log");
+      judge->Missing(
+          Cat("no line of ", taker, ", which took lock ", sim::Quoted(lock), ", was recorded"),
+          "add its log");
+    }
+  }
+}
+
+namespace {
+
+// What each judge needs of every process that takes part.
+constexpr std::pair<Invariant, Kind> kNeeds[] = {{Invariant::kSingleLeaderBelief, Kind::kLeading},
+                                                 {Invariant::kSingleWorker, Kind::kWorking},
+                                                 {Invariant::kHandedTokenMonotonic, Kind::kTokens},
+                                                 {Invariant::kHasLockTruthful, Kind::kAnswers},
+                                                 {Invariant::kOneLiveToken, Kind::kOwning},
+                                                 {Invariant::kNoWorkAfterRelease, Kind::kWorking}};
+
+std::string_view WhatItLacks(Kind kind) {
+  switch (kind) {
+    case Kind::kLeading:
+      return "no line of when it leads";
+    case Kind::kWorking:
+      return "no line of when it works";
+    case Kind::kTokens:
+      return "no token that it handed out";
+    case Kind::kAnswers:
+      return "no answer";
+    case Kind::kOwning:
+      return "no token that it takes for its own";
+    case Kind::kReleases:
+      break;
+  }
+  return "no step of its calls";
+}
+
+}  // namespace
+
+void Checker::MissingKinds() {
+  for (const auto& [of, unbegun] : unbegun_) {
+    const bool is_work = of.second == Statement::kRests;
+    const std::string lock = sim::Quoted(unbegun.lock);
+    const std::string what = is_work ? Cat("its work under lock ", lock, " ended")
+                             : of.second == Statement::kLeads
+                                 ? Cat("it has renewed its lease of lock ", lock)
+                                 : Cat("it leads lock ", lock, " no longer");
+    const std::string why =
+        Cat(of.first, " logged ",
+            unbegun.count == 1 ? std::string("once") : Cat(std::to_string(unbegun.count), " times"),
+            " that ", what, ", and no line that it had begun was recognised");
+    const std::string remedy =
+        is_work ? "log \"works\" when work begins, or see that its line is recognised"
+                : "log \"leads\" when it begins to lead, or see that its line is recognised; of a "
+                  "process "
+                  "that did not lead \"leads_not\" says so";
+    if (!is_work) beliefs_.Missing(why, remedy);
+    if (!is_work) handed_.Missing(why, remedy);
+    if (is_work) work_.Missing(why, remedy);
+    if (is_work) releases_.Missing(why, remedy);
+  }
+  for (const auto& [invariant, kind] : kNeeds) {
+    LineJudge& judge = *by_lines_[static_cast<size_t>(invariant)];
+    const auto& all = processes_.all();
+    // If nobody logs it, it is enough to say what is to be logged.
+    if (std::ranges::none_of(all, [&](const auto& one) { return Logs(one.second, kind); }))
+      continue;
+    for (const auto& [name, process] : all) {
+      if (!process.takes_part || Logs(process, kind) || rows_.NeverTook(name)) continue;
+      judge.Missing(
+          Cat(name, " has logged ", WhatItLacks(kind), ", so whether there was one is not known"),
+          Cat("log it, or say that nothing of it is left out: \"logs\":\"", WordOf(kind),
+              "\" in a line of ", name));
     }
   }
 }
@@ -375,11 +634,16 @@ HistoryVerdict Checker::Verdict() {
   for (const auto& [key, operation] : waiting_) Take(operation);
   waiting_.clear();
   MissingLogs();
+  MissingKinds();
   ForEachByLines([](LineJudge& judge) { judge.Finish(); });
   HistoryVerdict verdict;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
     verdict.invariants.push_back(Find(static_cast<Invariant>(i)));
   }
+  verdict.outside_writes = rows_.outside_writes();
+  verdict.outside_count = rows_.outside_count();
+  verdict.only_ends = !unbegun_.empty() && metrics_.row_changes == 0 && !has_begun_;
+  verdict.is_of_protocol = metrics_.row_changes > 0 || metrics_.calls > 0;
   metrics_.belief_overlaps = beliefs_.overlaps();
   metrics_.work_overlaps = work_.overlaps();
   verdict.metrics = metrics_;
@@ -392,8 +656,11 @@ HistoryVerdict Checker::Verdict() {
   verdict.problems = problems_;
   verdict.assumptions = {
       "no change of a row is missing at the ends of the history, nor in between unless noticed",
-      "no line of a process is missing, unless the numbers of its lines show it",
-      "no two processes have one id, and all send the protocol's statements",
+      "each kind of line that a process has logged once, or says that it logs, is complete, unless "
+      "the numbers of its lines show that some are missing",
+      "no two processes have one id, one that starts anew under its id logs \"started\", and all "
+      "send "
+      "the protocol's statements",
       "a belief that may lapse while its process is paused was logged with \"left\"",
       "a clock is within what was declared of it, or drifts by at most 200 ppm and does not step"};
   return verdict;

@@ -11,9 +11,11 @@
 // never said to be violated, if the history is what it claims to be:
 //   1. All commits of the table between the first and the last recorded one of a row are there, or what a
 //      change says of the row before shows that some are missing.
-//   2. All lines of a process are there, or their numbers show that some are missing.
+//   2. All lines of a process are there of each kind that it has logged at least once, or says that it logs;
+//      or their numbers show that some are missing.
 //   3. Clocks are within what was declared, or drift by no more than Clock::kDriftPpm.
-//   4. Processes send the statements of the protocol, and no two have one id.
+//   4. Processes send the statements of the protocol, and no two have one id. One that starts anew under its id
+//      says so. Whoever else writes to a row is not a process, and what that breaks is charged to nobody.
 //
 // Memory: that of the window, of the newest version of each row, and of the spans that an open one may
 // overlap with.
@@ -25,7 +27,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,6 +59,10 @@ struct CheckOptions {
 // Whether histories of the protocol can be judged: its rows name their holder.
 bool CanJudge(const ProtocolInfo& protocol);
 
+class Checker;
+// What was passed over of which nobody knows what it says, for the checker's verdict.
+void AddUnclear(const RecordCounts& counts, Checker& checker);
+
 class Checker {
  public:
   // REQUIRES: CanJudge(protocol), which lives longer.
@@ -67,6 +75,12 @@ class Checker {
   void AddUnread(const Place& place);
   // The same, for another reason.
   void AddMissing(const std::string& because, const std::string& remedy);
+  // A record was there of which nobody knows what it says: nothing is certain by lines of processes.
+  void AddUnclear(const std::string& because, const std::string& remedy);
+  // The columns that change records have shown, if any were read: without some of them rows say nothing for certain.
+  void AddColumns(const std::set<std::string_view>& shown);
+  // Nothing is certain by lines of processes; why is said in the end.
+  void DoubtLines() { unclear_ = "what was not recognised could decide it"; }
   // What was read of rows in the place of a change stream, by versions of rows, does not show everything.
   void Add(const Unseen& unseen) { rows_.Add(unseen); }
   // All changes of rows that were committed before `at` have been added.
@@ -76,8 +90,13 @@ class Checker {
   // What has left the window, and was judged.
   std::vector<InvariantFinding> SoFar() const;
   const HistoryMetrics& metrics() const { return metrics_; }
+  const std::vector<OutsideWrite>& outside_writes() const { return rows_.outside_writes(); }
+  int64_t outside_count() const { return rows_.outside_count(); }
   // What was added so far tells of the past that another checker has judged (landmarks.h), and counted.
-  void GoOn(const HistoryMetrics& counted) { metrics_ = counted; }
+  void GoOn(const HistoryMetrics& counted) {
+    metrics_ = counted;
+    rows_.ForgetOutside();
+  }
   // The verdict on all that was added. Nothing can be added after it.
   HistoryVerdict Verdict();
   // Beliefs and works that may yet overlap with others, for measuring.
@@ -93,13 +112,24 @@ class Checker {
   void TakeWaiting();
   InvariantFinding Find(Invariant invariant) const;
   void On(const RowChange& change);
-  void On(const Said& said);
+  void On(const Said& said, const Place& place);
+  // What the line shows of its process beside what it says.
+  void Note(const Said& said);
+  void NotUnderstood(const Said& said);
+  void OnSpan(const Said& said);
   // Judges and forgets what nothing that is yet to come can change.
   void Settle(Timestamp at);
   void On(const Called& called, const Place& place);
   void On(const Declared& declared, const Place& place);
   // Whether the line is new; false: it was there before.
-  bool Number(const Said& said);
+  bool Number(const Said& said, const Place& place);
+  // Whether the line is of another process than the one that started last under the id.
+  static bool IsOfAnother(const Process& process, const Said& said, const Place& place);
+  void TwoProcesses(Process& process, const Said& said, const Place& place);
+  // Something ended that had not begun.
+  void HadNotBegun(const Said& said);
+  // Processes that have not logged each kind of line that a judge needs of all.
+  void MissingKinds();
   void Problem(const Place& place, std::string text);
   Process& Known(const std::string& name);
   void Learn(Duration offset);
@@ -113,6 +143,7 @@ class Checker {
     }
   }
 
+  const ProtocolInfo& protocol_;
   const CheckOptions options_;
   const bool has_tokens_;
   const bool gives_back_;  // the protocol releases locks
@@ -132,11 +163,19 @@ class Checker {
   uint64_t added_ = 0;
   std::optional<Timestamp> newest_;
   std::optional<Timestamp> taken_;  // the time of the last operation that left the window
-  Duration clock_most_;             // the greatest offset that was ever declared or shown
   bool has_forgotten_ = false;      // spans, by that offset
   Timestamp forgotten_;             // those before this
   HistoryMetrics metrics_;
   std::vector<std::string> problems_;
+  bool has_misunderstood_ = false;
+  bool has_begun_ = false;  // anything that lasts
+  std::string unclear_rows_;
+  std::string unclear_;  // why nothing is certain by lines; empty: something may be
+  struct Unbegun {
+    int64_t count = 0;
+    std::string lock;
+  };
+  std::map<std::pair<std::string, Statement>, Unbegun> unbegun_;  // by process
 };
 
 }  // namespace whorl::check

@@ -14,6 +14,7 @@
 #include "check/json_text.h"
 #include "check/log_lines.h"
 #include "check/record_reader.h"
+#include "check/relative_time.h"
 #include "check/verdict_json.h"
 #include "sim/scenario/error_text.h"
 
@@ -43,6 +44,7 @@ struct whorl_check {
   check::LogPattern pattern;  // if `reading` names one
   check::InputOptions reading;
   check::Checker checker;
+  check::TimeOrigins origins;
   std::map<std::string, File> files;
   bool has_ended = false;
 };
@@ -101,7 +103,7 @@ std::unique_ptr<whorl_check> Make(const char* options) {
         throw check::Wrong{Cat("\"format\" is json, edn, csv or log, not ", Quoted(text))};
       }
     } else if (name == "lease") {
-      judging.lease = check::ParseLength(text, name);
+      judging.lease = reading.wanted.jepsen.lease = check::ParseLength(text, name);
     } else if (name == "clock_error") {
       judging.clock_error = check::ParseLength(text, name);
     } else if (name == "window") {
@@ -135,11 +137,22 @@ char* whorl_check_add_line(whorl_check* check, const char* file, const char* lin
   whorl_check::File& at = check->files.try_emplace(file, *check, file).first->second;
   ++at.place.line;
   std::vector<check::Operation> operations;
-  const std::string wrong = at.input.Read(line, at.place, operations);
-  for (check::Operation& operation : operations) check->checker.Add(std::move(operation));
-  if (wrong.empty()) return nullptr;
+  std::string wrong = at.input.Read(line, at.place, operations);
+  check::RecordCounts& counts = check->reading.wanted.Counts();
+  for (check::Operation& operation : operations) {
+    std::string mixed;
+    if (check->origins.Refuses(operation, mixed)) {
+      if (!mixed.empty()) counts.Refuse(std::move(mixed));
+      continue;
+    }
+    counts.CountUsed(operation);
+    check->checker.Add(std::move(operation));
+  }
+  if (!wrong.empty()) counts.Refuse(std::move(wrong));
+  const std::vector<std::string> refused = counts.TakeRefused();
+  if (refused.empty()) return nullptr;
   check->checker.AddUnread(at.place);
-  return Given(wrong);
+  return Given(refused.front());
 }
 
 char* whorl_check_verdict(whorl_check* check) {
@@ -147,7 +160,15 @@ char* whorl_check_verdict(whorl_check* check) {
   for (auto& [name, file] : check->files) {
     if (!file.input.Finish().empty()) check->checker.AddUnread(file.place);
   }
-  return Given(whorl::sim::DumpJson(check::VerdictJson(check->checker.Verdict())));
+  const check::RecordCounts& counts = check->reading.wanted.Counts();
+  AddUnclear(counts, check->checker);
+  check::HistoryVerdict verdict = check->checker.Verdict();
+  verdict.records = counts;
+  const check::Wanted& wanted = check->reading.wanted;
+  for (std::string& text : wanted.jepsen_counts->Assumptions(wanted.jepsen.lease.has_value())) {
+    verdict.assumptions.push_back(std::move(text));
+  }
+  return Given(whorl::sim::DumpJson(check::VerdictJson(verdict)));
 }
 
 void whorl_check_free(whorl_check* check) { delete check; }

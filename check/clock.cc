@@ -37,7 +37,7 @@ std::string Clock::Declare(Offsets offsets) {
 }
 
 Duration Clock::DriftIn(Duration time) {
-  // Rounded up.
+  // By whole milliseconds, and one more.
   return {time.ns / kMillion * kDriftPpm + kDriftPpm};
 }
 

@@ -34,6 +34,8 @@ struct Between {
 class Clock {
  public:
   static constexpr int64_t kDriftPpm = 200;
+  // Rounded up.
+  static Duration DriftIn(Duration time);
 
   // Returns what contradicts the declaration, or an empty text.
   std::string Declare(Offsets offsets);
@@ -61,7 +63,6 @@ class Clock {
     std::string most_from;
   };
   static Offsets Worn(const Shown& shown, Timestamp at);
-  static Duration DriftIn(Duration time);
   // Returns what contradicts, or an empty text.
   std::string Narrow(Timestamp sent, Timestamp commit, Timestamp received,
                      const std::string& where);

@@ -1,7 +1,9 @@
 #include "check/csv_lines.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "sim/scenario/error_text.h"
 
@@ -13,28 +15,66 @@ using sim::Quoted;
 
 bool IsOpen(std::string_view record) { return std::ranges::count(record, '"') % 2 != 0; }
 
+constexpr std::string_view kSpaces = " \t";
+
 // Throws Wrong.
-std::vector<std::string> FieldsOf(std::string_view record) {
+std::vector<std::string> FieldsOf(std::string_view record, char delimiter) {
   std::vector<std::string> fields(1);
-  bool quoted = false;
+  bool quoted = false;      // within quotes
+  bool was_quoted = false;  // the field has quotes
+  const auto trim = [&](std::string& field) {
+    if (!std::exchange(was_quoted, false)) field.erase(field.find_last_not_of(kSpaces) + 1);
+  };
   for (size_t i = 0; i < record.size(); ++i) {
     const char c = record[i];
     if (quoted && c == '"' && i + 1 < record.size() && record[i + 1] == '"') {
       fields.back() += record[++i];
     } else if (quoted && c == '"') {
       quoted = false;
-      if (i + 1 < record.size() && record[i + 1] != ',') {
-        throw Wrong{"after a quoted field stands a comma"};
-      }
-    } else if (!quoted && c == '"' && fields.back().empty()) {
-      quoted = true;
-    } else if (!quoted && c == ',') {
+    } else if (!quoted && c == '"' && fields.back().empty() && !was_quoted) {
+      quoted = was_quoted = true;
+    } else if (!quoted && c == delimiter) {
+      trim(fields.back());
       fields.emplace_back();
+    } else if (!quoted && (was_quoted || fields.back().empty()) &&
+               kSpaces.find(c) != std::string_view::npos) {
+      continue;
+    } else if (!quoted && was_quoted) {
+      throw Wrong{delimiter == ','
+                      ? std::string("after a quoted field stands a comma")
+                      : Cat("after a quoted field stands ", Quoted(std::string(1, delimiter)))};
     } else {
       fields.back() += c;
     }
   }
+  trim(fields.back());
   return fields;
+}
+
+// "Commit Timestamp" is commit_timestamp.
+std::string NameOf(std::string_view field) {
+  std::string name(field);
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == ' ') c = '_';
+  }
+  return name;
+}
+
+// The delimiter that makes a header of the line.
+std::optional<char> DelimiterOf(std::string_view line) {
+  for (const char delimiter : {',', ';', '\t', '|'}) {
+    if (line.find(delimiter) == std::string_view::npos || IsOpen(line)) continue;
+    try {
+      for (const std::string& field : FieldsOf(line, delimiter)) {
+        const std::string name = NameOf(field);
+        if (name == "event" || name == "commit_timestamp") return delimiter;
+      }
+    } catch (const Wrong&) {
+      continue;
+    }
+  }
+  return std::nullopt;
 }
 
 constexpr std::string_view kOfRecord[] = {"commit_timestamp", "mod_type", "table_name"};
@@ -42,13 +82,8 @@ constexpr std::string_view kOfRecord[] = {"commit_timestamp", "mod_type", "table
 }  // namespace
 
 bool IsCsvHeader(std::string_view line) {
-  if (line.find(',') == std::string_view::npos || IsOpen(line)) return false;
-  try {
-    const std::vector<std::string> fields = FieldsOf(line);
-    return std::ranges::count(fields, "event") + std::ranges::count(fields, "commit_timestamp") > 0;
-  } catch (const Wrong&) {
-    return false;
-  }
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return DelimiterOf(line).has_value();
 }
 
 const Node& CsvLines::Object() {
@@ -97,10 +132,32 @@ const Node& CsvLines::Change() {
   return *record;
 }
 
+void CsvLines::Header() {
+  std::set<std::string> names;
+  std::vector<std::string> columns;
+  for (const std::string& field : fields_) {
+    std::string name = NameOf(field);
+    constexpr std::string_view kOld = "old_";
+    // Columns of the table are spelled as there.
+    for (const ColumnInfo& column : protocol_.columns) {
+      if (NameOf(column.name) == name) name = column.name;
+      if (Cat(kOld, NameOf(column.name)) == name) name = Cat(kOld, column.name);
+    }
+    names.insert(name);
+    columns.push_back(std::move(name));
+  }
+  if (names.size() < fields_.size()) throw Wrong{"two columns have one name"};
+  if (!names.contains("event") && !names.contains("commit_timestamp")) {
+    throw Wrong{"the first line names the columns, among them event or commit_timestamp"};
+  }
+  columns_ = std::move(columns);
+}
+
 std::string CsvLines::Read(std::string_view line, const Place& place, std::vector<Operation>& out) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (record_.empty()) {
-    if (line.empty()) return {};
+    const bool is_blank = line.find_first_not_of(kSpaces) == std::string_view::npos;
+    if (is_blank || line.starts_with('#')) return {};
     begun_ = place;
     record_ = line;
   } else {
@@ -109,16 +166,17 @@ std::string CsvLines::Read(std::string_view line, const Place& place, std::vecto
   }
   if (IsOpen(record_)) return {};
   const std::string record = std::exchange(record_, {});
+  if (columns_.empty()) {
+    // As spreadsheets begin: "sep=;".
+    constexpr std::string_view kSeparator = "sep=";
+    if (record.starts_with(kSeparator) && record.size() == kSeparator.size() + 1) return {};
+    delimiter_ = DelimiterOf(record).value_or(',');
+  }
   const size_t had = out.size();
   try {
-    fields_ = FieldsOf(record);
+    fields_ = FieldsOf(record, delimiter_);
     if (columns_.empty()) {
-      const std::set<std::string> names(fields_.begin(), fields_.end());
-      if (names.size() < fields_.size()) throw Wrong{"two columns have one name"};
-      if (!names.contains("event") && !names.contains("commit_timestamp")) {
-        throw Wrong{"the first line names the columns, among them event or commit_timestamp"};
-      }
-      columns_ = fields_;
+      Header();
       return {};
     }
     if (fields_.size() != columns_.size()) {

@@ -1,8 +1,9 @@
-// Reads CSV (RFC 4180), whose first line names the columns.
+// Reads CSV (RFC 4180), whose first line names the columns. Between fields stand commas, semicolons, tabs or
+// bars, as in the first line; spaces around a field are left out, as are lines that begin with #.
 //
 // A row of lines of processes has the columns that JSON lines have as members: event, id, lock, time, ..
 // A row of changes has commit_timestamp, mod_type, the columns of the lock table, and old_NAME for what was
-// in the column NAME before. An empty field is not known; NULL is NULL.
+// in the column NAME before. An empty field is not known; NULL is NULL. Names of columns are the same in any case.
 #pragma once
 
 #include <string>
@@ -29,12 +30,15 @@ class CsvLines final : public LineReader {
   std::string Finish() override;
 
  private:
+  // Throws Wrong.
+  void Header();
   const Node& Object();
   const Node& Change();
 
   const ProtocolInfo& protocol_;
   Wanted wanted_;
   Nodes nodes_;
+  char delimiter_ = ',';
   std::vector<std::string> columns_;
   std::vector<std::string> fields_;
   std::string record_;  // a quoted field may have line breaks

@@ -1,4 +1,4 @@
-// Turns the bytes of a file into its text: as they are, or out of gzip or zstd, which their first bytes
+// Turns the bytes of a file into its text: as they are, or out of gzip, zstd or UTF-16, which their first bytes
 // show. Each piece is decoded as far as it goes, so that a stream can be followed.
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "sim/scenario/error_text.h"
 
@@ -93,11 +94,10 @@ class Parser {
   Node* Map() {
     Node* map = nodes_.New(NodeKind::kObject);
     while (!Closes('}')) {
-      const size_t begins = at_;
       const Node* key = Value();
       if (key->IsInteger()) key = Kept(std::to_string(key->integer));
-      if (!key->IsString()) throw Broken{begins, "a key is a keyword, a string or a number"};
       Node* value = Value();
+      if (!key->IsString()) continue;  // nobody asks for it
       value->name = key->text;
       map->Add(value);
     }
@@ -116,6 +116,12 @@ class Parser {
     if (at_ < text_.size() && text_[at_] == '{') {
       ++at_;
       return List('}');
+    }
+    if (at_ < text_.size() && text_[at_] == '#') {
+      ++at_;  // ##NaN, ##Inf
+      Node* number = nodes_.New(NodeKind::kOther);
+      Atom(/*least=*/1);
+      return number;
     }
     Atom(/*least=*/1);
     return Value();
@@ -177,35 +183,71 @@ class Parser {
 
 }  // namespace
 
-std::string EdnLines::Read(std::string_view line, const Place& place, std::vector<Operation>& out) {
-  if (document_.is_open()) {
-    document_.Add(line);
-  } else {
-    document_.Begin(line, place);
-  }
-  if (document_.is_open()) return {};
-  const size_t had = out.size();
+void EdnLines::Take(std::string_view text, const TextAt& at) {
+  const size_t had = out_->size();
   nodes_.Clear();
-  Parser parser(document_.text(), nodes_);
+  Parser parser(text, nodes_);
   try {
     while (parser.HasMore()) {
-      RecordReader(protocol_, wanted_, document_.place(), out).Read(*parser.Value());
+      RecordReader(protocol_, wanted_, at.place, *out_, {.jepsen = &jepsen_}).Read(*parser.Value());
     }
-    return {};
   } catch (const Broken& broken) {
-    out.resize(had);
-    return Cat(document_.WhereIs(broken.at), ": is no EDN: ", broken.text);
+    out_->resize(had);
+    wrong_.push_back(Cat(at.WhereIs(text, broken.at), ": is no EDN: ", broken.text));
   } catch (const Wrong& wrong) {
-    out.resize(had);
-    return Cat(WhereIs(document_.place()), ": ", wrong.text);
+    out_->resize(had);
+    wrong_.push_back(Cat(at.WhereIs({}, 0), ": ", wrong.text));
   }
 }
 
+void EdnLines::Cut() {
+  wrong_.push_back(
+      Cat(elements_.Abandon().WhereIs({}, 0), ": is no EDN: what begins here does not end"));
+}
+
+bool EdnLines::BeginsAnew(std::string_view line) {
+  const bool may_be =
+      elements_.is_open_at_top() && (line.starts_with("{:") || line.starts_with("#jepsen"));
+  if (!may_be) return false;
+  try {
+    nodes_.Clear();
+    Parser parser(line, nodes_);
+    if (!parser.HasMore() || !parser.Value()->IsObject() || parser.HasMore()) return false;
+  } catch (const Broken&) {
+    return false;
+  }
+  Cut();
+  return true;
+}
+
+std::string EdnLines::Said() {
+  std::vector<std::string> wrong = std::exchange(wrong_, {});
+  if (wrong.empty()) return {};
+  std::string last = std::move(wrong.back());
+  wrong.pop_back();
+  for (std::string& text : wrong) wanted_.Counts().Refuse(std::move(text));
+  return last;
+}
+
+std::string EdnLines::Part(std::string_view part, const Place& place, std::vector<Operation>& out) {
+  out_ = &out;
+  elements_.Add(part, place, column_);
+  column_ += static_cast<int64_t>(part.size());
+  return Said();
+}
+
+std::string EdnLines::Read(std::string_view line, const Place& place, std::vector<Operation>& out) {
+  out_ = &out;
+  const int64_t column = std::exchange(column_, 1);
+  if (column == 1) (void)BeginsAnew(line);
+  elements_.Add(line, place, column);
+  elements_.EndLine();
+  return Said();
+}
+
 std::string EdnLines::Finish() {
-  if (!document_.is_open()) return {};
-  const Place place = document_.place();
-  document_ = Brackets(Syntax::kEdn);
-  return Cat(WhereIs(place), ": is no EDN: what begins here does not end");
+  if (elements_.is_open()) Cut();
+  return Said();
 }
 
 }  // namespace whorl::check

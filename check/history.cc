@@ -63,8 +63,7 @@ Timestamp BeginOf(const std::vector<Moment>& moments, const Processes& processes
     const auto* call = std::get_if<Called>(&moment.operation.what);
     if (call != nullptr) first = std::min(first, LikelyTime(processes, call->process, call->sent));
   }
-  constexpr int64_t kSecond = 1'000'000'000;
-  return first - Nanoseconds(first.UnixNanos() % kSecond);
+  return first - Nanoseconds(first.nanos());
 }
 
 }  // namespace whorl::check

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "check/page_events.h"
+#include "check/relative_time.h"
 #include "sim/report/page_spans.h"
 #include "sim/report/page_tables.h"
 #include "sim/report/row_text.h"
@@ -287,19 +288,18 @@ class Report {
       faults.push_back(
           {{"text", Cat("inferred: ", fault.text)}, {"node", fault.node}, {"line", 0}});
     }
-    return {
-        {"name", "history"},
-        {"start", FormatRfc3339(all_.zero)},
-        {"about", Cat("What was recorded from ", FormatRfc3339(all_.events.front().at), " to ",
-                      FormatRfc3339(all_.events.back().at), ". 0 s is ", FormatRfc3339(all_.zero),
-                      "; what a process logged is shown at the time that is likely by its "
-                      "clock. Faults are inferred from what processes did not do.")},
-        {"protocol", all_.protocol},
-        {"duration", now_.ns},
-        {"epsilon", 0},
-        {"locks", all_.locks},
-        {"nodes", std::move(nodes)},
-        {"faults", std::move(faults)}};
+    return {{"name", "history"},
+            {"start", FormatRfc3339(all_.zero)},
+            {"about", Cat("What was recorded from ", TimeText(all_.events.front().at), " to ",
+                          TimeText(all_.events.back().at), ". 0 s is ", TimeText(all_.zero),
+                          "; what a process logged is shown at the time that is likely by its "
+                          "clock. Faults are inferred from what processes did not do.")},
+            {"protocol", all_.protocol},
+            {"duration", now_.ns},
+            {"epsilon", 0},
+            {"locks", all_.locks},
+            {"nodes", std::move(nodes)},
+            {"faults", std::move(faults)}};
   }
 
   Json ResultJson() const {
@@ -321,6 +321,18 @@ class Report {
       }
       invariants.push_back(std::move(one));
     }
+    if (verdict_.outside_count > 0) {
+      const OutsideWrite& first = verdict_.outside_writes.front();
+      invariants.push_back({{"name", "outside_write"},
+                            {"verdict", WordOf(Finding::kViolated)},
+                            {"violations", verdict_.outside_count},
+                            {"expected", false},
+                            {"event", EventAt(first.at)},
+                            {"at", (first.at - all_.zero).ns},
+                            {"text", first.text},
+                            {"promise", "it is charged to nobody"},
+                            {"findings", ""}});
+    }
     const HistoryMetrics& metrics = verdict_.metrics;
     return {{"seed", ""},
             {"hash", ""},
@@ -328,6 +340,7 @@ class Report {
             {"judged", false},
             {"failures", Json::array()},
             {"metrics", {{"grants", metrics.grants}, {"takeovers", metrics.takeovers}}},
+            {"records", verdict_.records.Lines()},
             {"invariants", std::move(invariants)}};
   }
 

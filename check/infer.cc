@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "check/keep_ties.h"
+#include "check/relative_time.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/language.h"
 
@@ -100,15 +101,14 @@ class Inference {
     to_ = std::min(to_, middle + lease_ * kLeasesAfter);
     result_.not_inferred.push_back(
         Cat("the history is longer than ", FormatDuration(kLongest), ": what is written is ",
-            violation ? "around its first violation, " : "its beginning, ", FormatRfc3339(from_),
-            " to ", FormatRfc3339(to_)));
+            violation ? "around its first violation, " : "its beginning, ", TimeText(from_), " to ",
+            TimeText(to_)));
   }
 
   void AddFrame() {
     sim::Scenario& scenario = result_.scenario;
-    scenario.about =
-        Cat("Inferred from a recorded history of ", FormatRfc3339(from_), " to ",
-            FormatRfc3339(to_), ". Faults are guesses from what processes did not do.");
+    scenario.about = Cat("Inferred from a recorded history of ", TimeText(from_), " to ",
+                         TimeText(to_), ". Faults are guesses from what processes did not do.");
     scenario.protocol = std::string(protocol_.name);
     scenario.locks = lives_.locks;
     scenario.duration = ToMilliseconds(to_ - from_) + Seconds(1);
@@ -362,7 +362,7 @@ class Inference {
     std::vector<std::string>& all = result_.not_inferred;
     for (const auto& [lock, owner] : lives_.held_before) {
       if (owner.empty()) continue;
-      all.push_back(Cat("since when ", owner, " held lock ", lock,
+      all.push_back(Cat("since when ", owner, " held lock ", sim::Quoted(lock),
                         " before the history begins: it starts first, and takes it"));
     }
     for (const std::string& name : lives_.others) {

@@ -233,11 +233,16 @@ class Sweep {
       case Statement::kOwns:
       case Statement::kAborted:
       case Statement::kCalled:
+      case Statement::kMayEnd:
+      case Statement::kHasStill:
+      case Statement::kRefuses:
+      case Statement::kNotUnderstood:
       case Statement::kOther:
         break;
     }
-    const bool is_of_another =
-        said.statement == Statement::kAccepts || said.statement == Statement::kOther;
+    const bool is_of_another = said.statement == Statement::kAccepts ||
+                               said.statement == Statement::kRefuses ||
+                               said.statement == Statement::kOther;
     node.takes_part = node.takes_part || !is_of_another;
     if (!is_of_another && !said.lock.empty()) node.locks.insert(LockOf(said.lock));
     AddSign(said.process, at, /*commits=*/false, lapses);

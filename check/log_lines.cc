@@ -24,11 +24,12 @@ using sim::Quoted;
 constexpr std::string_view kSpindleV2 = R"json({
   "time": "%Y/%m/%d %H:%M:%S",
   "resolution": "1s",
+  "logs": "leads",
   "lines": [
     {"match": "\\[spindle/(?P<id>[^\\]]+)\\] (?P<time>\\d{4}/\\d\\d/\\d\\d \\d\\d:\\d\\d:\\d\\d) leader active \\(me\\)",
      "event": "leads"},
     {"match": "\\[spindle/(?P<id>[^\\]]+)\\] (?P<time>\\d{4}/\\d\\d/\\d\\d \\d\\d:\\d\\d:\\d\\d) leader active \\(not me\\)",
-     "event": "lost"},
+     "event": "leads_not"},
     {"match": "\\[spindle/(?P<id>[^\\]]+)\\] (?P<time>\\d{4}/\\d\\d/\\d\\d \\d\\d:\\d\\d:\\d\\d) ",
      "event": "goes_on"}
   ]
@@ -86,14 +87,16 @@ std::string LogPattern::Parse(const Node& mapping) {
     for (const auto& member : mapping) {
       const std::string_view name = member.name;
       if (name != "time" && name != "utc_offset" && name != "resolution" && name != "lines" &&
-          name != "about") {
+          name != "about" && name != "logs") {
         throw Wrong{Cat("a mapping has no ", Quoted(name),
-                        ", but time, utc_offset, resolution, lines and about")};
+                        ", but time, utc_offset, resolution, logs, lines and about")};
       }
     }
     time_ = TextOrNothing(mapping, "time");
     resolution_ = TextOrNothing(mapping, "resolution");
     if (!resolution_.empty()) ParseLength(resolution_, "resolution");
+    logs_ = TextOrNothing(mapping, "logs");
+    if (const Node* logs = Find(mapping, "logs")) KindsIn(*logs);
     const std::string offset = TextOrNothing(mapping, "utc_offset");
     if (!offset.empty()) utc_offset_s_ = SecondsOf(offset);
     const Node* lines = Find(mapping, "lines");
@@ -130,9 +133,16 @@ std::string LogPattern::Parse(const Node& mapping) {
   }
 }
 
-LogPattern::Members LogPattern::Match(std::string_view text) const {
+std::vector<std::string> LogPattern::Expressions() const {
+  std::vector<std::string> expressions;
+  for (const Line& line : lines_) expressions.push_back(line.match->pattern());
+  return expressions;
+}
+
+std::optional<LogPattern::Found> LogPattern::Match(std::string_view text) const {
   const re2::StringPiece piece(text.data(), text.size());
-  for (const Line& line : lines_) {
+  for (size_t which = 0; which < lines_.size(); ++which) {
+    const Line& line = lines_[which];
     std::vector<re2::StringPiece> found(line.groups.size() + 1);
     if (!line.match->Match(piece, 0, text.size(), RE2::UNANCHORED, found.data(),
                            static_cast<int>(found.size()))) {
@@ -159,9 +169,10 @@ LogPattern::Members LogPattern::Match(std::string_view text) const {
       members.emplace_back(name, FormatRfc3339(Timestamp::FromUnixNanos(absl::ToUnixNanos(time))));
     }
     if (!resolution_.empty()) members.emplace_back("resolution", resolution_);
-    return members;
+    if (!logs_.empty()) members.emplace_back("logs", logs_);
+    return Found{.expression = which, .members = std::move(members)};
   }
-  return {};
+  return std::nullopt;
 }
 
 std::optional<std::string_view> ReadyPattern(std::string_view name) {
@@ -192,8 +203,22 @@ std::string ReadPattern(const std::string& name, LogPattern& out) {
 std::string LogLines::Read(std::string_view line, const Place& place, std::vector<Operation>& out) {
   const size_t had = out.size();
   try {
-    LogPattern::Members members = pattern_.Match(line);
-    if (members.empty()) return {};
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) return {};
+    std::optional<LogPattern::Found> found = pattern_.Match(line);
+    if (!found) {
+      wanted_.Counts().Pass(kNoExpression, line,
+                            pattern_.is_complete() ? Bearing::kNone : Bearing::kMayDecide);
+      return {};
+    }
+    wanted_.Counts().Matched(found->expression, {});
+    LogPattern::Members& members = found->members;
+    const bool is_none = std::ranges::any_of(members, [](const auto& member) {
+      return member.first == "event" && member.second == "none";
+    });
+    if (is_none) {
+      wanted_.Counts().Pass("the pattern says \"none\"");
+      return {};
+    }
     const auto has = [&](std::string_view name) {
       return std::ranges::any_of(members, [&](const auto& member) { return member.first == name; });
     };

@@ -6,7 +6,9 @@
 //               "lock": "job"}]}
 //
 // The first expression that is found in a line decides. Its named groups, and the strings beside "match",
-// are the members that a JSON line of a process has. Lines in which none is found are left out.
+// are the members that a JSON line of a process has; with the event "none" the line says nothing. Lines in which
+// no expression is found may say anything, unless the mapping says which kinds of lines its expressions find:
+//   "logs"        "leads works": each line of these kinds is found, and so the others say nothing of them
 //   "time"        how absl::ParseTime reads time, sent and received; otherwise RFC 3339
 //   "utc_offset"  of times that name none; otherwise UTC
 //   "resolution"  what a time may lack of the clock's reading: "1s" if it shows whole seconds
@@ -39,8 +41,15 @@ class LogPattern {
   std::string Parse(const Node& mapping);
 
   using Members = std::vector<std::pair<std::string, std::string>>;
-  // The members of a line; empty if it is left out. Throws Wrong.
-  Members Match(std::string_view line) const;
+  struct Found {
+    size_t expression = 0;
+    Members members;
+  };
+  // Nothing if no expression is found in the line. Throws Wrong.
+  std::optional<Found> Match(std::string_view line) const;
+  std::vector<std::string> Expressions() const;
+  // Whether it says which kinds of lines its expressions find.
+  bool is_complete() const { return !logs_.empty(); }
 
  private:
   struct Line;
@@ -48,6 +57,7 @@ class LogPattern {
   std::string time_;
   int utc_offset_s_ = 0;
   std::string resolution_;
+  std::string logs_;
 };
 
 // The mapping of a program's log that comes with whorl.
@@ -59,7 +69,12 @@ class LogLines final : public LineReader {
  public:
   // REQUIRES: the pattern lives longer.
   LogLines(const ProtocolInfo& protocol, Wanted wanted, const LogPattern& pattern)
-      : protocol_(protocol), wanted_(std::move(wanted)), pattern_(pattern) {}
+      : protocol_(protocol), wanted_(std::move(wanted)), pattern_(pattern) {
+    size_t index = 0;
+    for (const std::string& match : pattern.Expressions()) {
+      wanted_.Counts().Matched(index++, match, /*count=*/0);
+    }
+  }
 
   std::string Read(std::string_view line, const Place& place, std::vector<Operation>& out) override;
 

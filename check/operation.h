@@ -13,6 +13,7 @@
 
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
+#include "protocol/spanner/words.h"
 
 namespace whorl::check {
 
@@ -34,23 +35,50 @@ struct RowChange {
   RowChangeKind kind = RowChangeKind::kUpdated;
   KnownRow after;   // of a deletion: nothing is known
   KnownRow before;  // columns that are not known are not compared with what was recorded before
+  bool by_system = false;  // a system transaction's, such as that of a row deletion policy
+  std::string tag;         // of the transaction
 };
 
 enum class Statement : uint8_t {
   kLeads,
   kLeadsNot,
-  kWorks,    // its application begins work under the lock
-  kRests,    // and ends it
-  kStarted,  // the process has started; with the number 1, or none, anew if it ran before
-  kGone,     // the process has ended, however: it neither leads nor works any more
-  kSawEnd,   // it saw that another process, the sender, has ended
-  kAnswers,  // it answers its application that it has the lock
-  kOwns,     // it takes the token for its own, or none
-  kAccepts,  // a resource accepts a write that carries a token
-  kAborted,  // a call of it was aborted by Spanner
-  kCalled,   // a call of it was answered, and committed nothing
-  kOther,    // anything else: shows that the process's log goes on
+  kWorks,     // its application begins work under the lock
+  kRests,     // and ends it
+  kStarted,   // the process has started; with the number 1, or none, anew if it ran before
+  kGone,      // the process has ended, however: it neither leads nor works any more
+  kSawEnd,    // it saw that another process, the sender, has ended
+  kAnswers,   // it answers its application that it has the lock
+  kOwns,      // it takes the token for its own, or none
+  kAccepts,   // a resource accepts a write that carries a token
+  kRefuses,   // and refuses one
+  kAborted,   // a call of it was aborted by Spanner
+  kCalled,    // a call of it was answered, and committed nothing
+  kMayEnd,    // what it led or did may end from now on, at any time
+  kHasStill,  // it has not ended: it leads as it did before kMayEnd
+  // A line of which nobody knows what it says: it may have said anything.
+  kNotUnderstood,
+  kOther,  // anything else: shows that the process's log goes on
 };
+
+// What a process may log. A kind of which it has logged a line is taken for complete, and so is one that it declares.
+enum class Kind : uint8_t {
+  kLeading,   // leads, renewed, lost
+  kWorking,   // works, rests
+  kTokens,    // those that it hands out, with "leads" or "answer"
+  kAnswers,   // answer
+  kOwning,    // owns
+  kReleases,  // calls that name their step
+};
+constexpr auto WordTableOf(Kind) {
+  return MakeWordTable<Kind>({
+      {Kind::kLeading, "leads"},
+      {Kind::kWorking, "works"},
+      {Kind::kTokens, "tokens"},
+      {Kind::kAnswers, "answer"},
+      {Kind::kOwning, "owns"},
+      {Kind::kReleases, "steps"},
+  });
+}
 
 struct Said {
   std::string process;
@@ -63,7 +91,12 @@ struct Said {
   // during a pause only a late one.
   std::optional<Duration> lapses_in;
   bool is_renewal = false;  // with kLeads: it led before, and its log has every renewal
-  // With kAnswers: when it was asked.
+  bool ends =
+      false;  // with kLeadsNot and kRests: what it ends has begun, and there is a line of that
+  // It is a line of this kind, though it says nothing of the lock that is judged.
+  std::optional<Kind> shows;
+  std::string unclear;  // with kNotUnderstood: what it was, for people: "event \"Leads\""
+  // With kAnswers: when it was asked. With kLeadsNot: when it asked for that.
   std::optional<Timestamp> asked;
   // With kLeads and kAnswers: what the application was handed; with kOwns: which it takes for its own;
   // with kAccepts: what the write carried.
@@ -72,6 +105,9 @@ struct Said {
   // With kSawEnd: which process has ended.
   std::string sender;
   int64_t attempts = 1;  // likewise: all but the last were aborted
+  // One of several beginnings and ends that may be within each other: what they say ends with the last of them.
+  bool is_span = false;
+  bool is_call = false;  // what Called says, as a line of its process
 
   const std::string& Sender() const { return sender.empty() ? process : sender; }
 };
@@ -105,6 +141,7 @@ struct Declared {
   std::optional<Duration> clock_most;
   // Times in its lines are shortened, by at most this.
   std::optional<Duration> resolution;
+  std::vector<Kind> logs = {};  // kinds of which each line is there, if there is any
 };
 
 // No version of the lock's row was there at `from`, nor at `to`, and what was in between was not read.

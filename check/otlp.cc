@@ -1,8 +1,13 @@
 #include "check/otlp.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <initializer_list>
+#include <optional>
+#include <string>
 
+#include "check/time_spelling.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::check {
@@ -11,88 +16,159 @@ namespace {
 using sim::Cat;
 using sim::Quoted;
 
-// The lists that are there; OTLP leaves empty ones out.
+constexpr std::array<std::string_view, 7> kOfResources = {
+    "resourceSpans", "resource_spans",  "batches",         "resourceLogs",
+    "resource_logs", "resourceMetrics", "resource_metrics"};
+constexpr std::array<std::string_view, 6> kOfScopes = {
+    "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans",
+    "scopeLogs",  "scope_logs"};
+constexpr std::array<std::string_view, 3> kOfAll = {"spans", "logRecords", "log_records"};
+
+bool IsIn(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Each list of these names that is there; OTLP leaves empty ones out.
 template <typename Each>
-void ForEach(const Node& object, std::initializer_list<std::string_view> names, Each&& each) {
-  const Node* list = Find(object, names);
-  if (list == nullptr) return;
-  if (!list->IsArray()) throw Wrong{Cat(Quoted(*names.begin()), " is a list")};
-  for (const Node& element : *list) {
-    if (!element.IsObject()) throw Wrong{Cat(Quoted(*names.begin()), " is a list of objects")};
-    each(element);
+void ForEach(const Node& object, std::span<const std::string_view> names, Each&& each) {
+  for (const std::string_view name : names) {
+    const Node* list = Find(object, name);
+    if (list == nullptr) continue;
+    if (!list->IsArray()) throw Wrong{Cat(Quoted(name), " is a list")};
+    for (const Node& element : *list) {
+      if (!element.IsObject()) throw Wrong{Cat(Quoted(name), " is a list of objects")};
+      each(element, name);
+    }
   }
+}
+template <typename Each>
+void ForEach(const Node& object, std::string_view name, Each&& each) {
+  const std::array<std::string_view, 1> names = {name};
+  ForEach(object, names, [&](const Node& element, std::string_view) { each(element); });
+}
+
+// Texts, numbers and booleans, as text.
+std::string TextOf(const Node& value, std::string_view name) {
+  if (value.IsString()) return std::string(value.text);  // not only OTLP's
+  if (!value.IsObject()) throw Wrong{"the \"value\" of an attribute is an object"};
+  const Node* found = Find(
+      value, {"stringValue", "string_value", "intValue", "int_value", "boolValue", "bool_value"});
+  if (found == nullptr && value.first == nullptr) return {};
+  if (found != nullptr && found->IsString()) return std::string(found->text);
+  if (found != nullptr && found->IsInteger()) return std::to_string(found->integer);
+  if (found != nullptr && !found->text.empty()) return std::string(found->text);
+  throw Wrong{Cat("the attribute ", Quoted(name), " is a text, a whole number or a boolean")};
 }
 
 // The text of an attribute; empty if it is not there.
-std::string_view AttributeOf(const Node* object, std::string_view name) {
-  std::string_view text;
+std::string AttributeOf(const Node* object, std::string_view name) {
+  std::string text;
   if (object == nullptr || !object->IsObject()) return text;
-  ForEach(*object, {"attributes"}, [&](const Node& attribute) {
+  ForEach(*object, "attributes", [&](const Node& attribute) {
     const Node* value = Find(attribute, "value");
-    if (TextIn(attribute, "key", /*required=*/false) != name || value == nullptr) return;
-    if (!value->IsObject()) throw Wrong{"the \"value\" of an attribute is an object"};
-    text = TextIn(*value, "stringValue", /*required=*/false);
+    if (value == nullptr || TextIn(attribute, "key", /*required=*/false) != name) return;
+    text = TextOf(*value, name);
   });
   return text;
 }
 
-std::string_view FirstOf(const Node* object, std::initializer_list<std::string_view> names) {
+std::string FirstOf(const Node* object, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
-    if (const std::string_view text = AttributeOf(object, name); !text.empty()) return text;
+    if (std::string text = AttributeOf(object, name); !text.empty()) return text;
   }
   return {};
 }
 
-Timestamp NanosIn(const Node& object, std::initializer_list<std::string_view> names) {
-  const Node* found = Find(object, names);
-  if (found != nullptr && found->IsInteger()) return Timestamp::FromUnixNanos(found->integer);
-  if (found != nullptr && found->IsString()) {
-    const std::string_view text = found->text;
-    int64_t ns = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
-    if (error == std::errc() && end == text.data() + text.size()) {
-      return Timestamp::FromUnixNanos(ns);
-    }
-  }
-  throw Wrong{Cat("a span wants ", Quoted(*names.begin()), ", in nanoseconds since 1970")};
+// Whether an attribute of it, or of one of its events, is of ours.
+bool IsOurs(const Node& object) {
+  bool is_ours = false;
+  ForEach(object, "attributes", [&](const Node& attribute) {
+    is_ours = is_ours || TextIn(attribute, "key", /*required=*/false).starts_with("whorl.");
+  });
+  if (Find(object, "events") == nullptr) return is_ours;
+  ForEach(object, "events", [&](const Node& event) { is_ours = is_ours || IsOurs(event); });
+  return is_ours;
 }
 
-class SpanReader {
- public:
-  SpanReader(const Wanted& wanted, const Place& place, std::vector<Operation>& out)
-      : wanted_(wanted), place_(place), out_(out) {}
+// Nothing if there is none, or it is 0, as OTLP has it.
+std::optional<Timestamp> NanosIn(const Node& object,
+                                 std::initializer_list<std::string_view> names) {
+  const Node* found = Find(object, names);
+  int64_t ns = 0;
+  if (found == nullptr) return std::nullopt;
+  if (found->IsInteger()) ns = found->integer;
+  if (found->IsString()) {
+    const std::string_view text = found->text;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
+    if (error != std::errc() || end != text.data() + text.size()) ns = -1;
+  }
+  if (ns < 0 || (!found->IsInteger() && !found->IsString())) {
+    throw Wrong{Cat(Quoted(*names.begin()), " is in nanoseconds since 1970")};
+  }
+  if (ns == 0) return std::nullopt;
+  return Timestamp::FromUnixNanos(ns);
+}
 
-  void Read(const Node& span, const Node* resource) {
-    std::string_view id = AttributeOf(&span, "whorl.id");
-    if (id.empty()) {
-      id = FirstOf(resource, {"whorl.id", "service.instance.id", "k8s.pod.name", "host.name"});
+class Reader {
+ public:
+  Reader(const Node* resource, const Wanted& wanted, const Place& place,
+         std::vector<Operation>& out)
+      : resource_(resource), wanted_(wanted), place_(place), out_(out) {}
+
+  void Span(const Node& span) {
+    if (!span.IsObject()) throw Wrong{"a span is an object"};
+    if (const std::string_view wrong = ForeignTrace(span); !wrong.empty()) {
+      throw Wrong{std::string(wrong)};
     }
-    if (id.empty()) {
-      throw Wrong{"a span of no process: its resource wants the attribute \"service.instance.id\""};
-    }
-    id_ = id;
-    lock_ = AttributeOf(&span, "whorl.lock");
-    outcome_ = AttributeOf(&span, "whorl.outcome");
-    const Timestamp start = NanosIn(span, {"startTimeUnixNano", "start_time_unix_nano"});
-    const Timestamp end = NanosIn(span, {"endTimeUnixNano", "end_time_unix_nano"});
-    if (end < start) throw Wrong{"a span ends before it begins"};
-    const std::string_view commit =
+    if (!Begin(span, "a span")) return;
+    const std::string outcome = AttributeOf(&span, "whorl.outcome");
+    const auto start = NanosIn(span, {"startTimeUnixNano", "start_time_unix_nano"});
+    const auto end = NanosIn(span, {"endTimeUnixNano", "end_time_unix_nano"});
+    if (!start) throw Wrong{"a span wants \"startTimeUnixNano\", in nanoseconds since 1970"};
+    if (end && *end < *start) throw Wrong{"a span ends before it begins"};
+    const std::string commit =
         FirstOf(&span, {"whorl.commit_timestamp", "spanner.commit_timestamp"});
     if (!commit.empty()) {
-      Call(commit, start, end);
+      if (!end) throw Wrong{"a call with a commit timestamp wants \"endTimeUnixNano\""};
+      Call(commit, *start, *end);
     } else {
-      Lasted(AttributeOf(&span, "whorl.event"), start, end);
+      Lasted(AttributeOf(&span, "whorl.event"), outcome, *start, end);
     }
-    ForEach(span, {"events"}, [&](const Node& event) { Event(event); });
+    ForEach(span, "events", [&](const Node& event) { Event(event); });
+  }
+
+  void LogRecord(const Node& record) {
+    if (!record.IsObject()) throw Wrong{"a record of a log is an object"};
+    const std::string event = AttributeOf(&record, "whorl.event");
+    if (event.empty()) return wanted_.Counts().Pass("record of a log without \"whorl.event\"");
+    if (!Begin(record, "a record of a log")) return;
+    auto at = NanosIn(record, {"timeUnixNano", "time_unix_nano"});
+    if (!at) at = NanosIn(record, {"observedTimeUnixNano", "observed_time_unix_nano"});
+    if (!at) throw Wrong{"a record of a log wants \"timeUnixNano\", in nanoseconds since 1970"};
+    Line(event, lock_, *at);
   }
 
  private:
-  void Call(std::string_view commit, Timestamp start, Timestamp end) {
-    const auto time = ParseRfc3339(commit);
-    if (!time) {
-      throw Wrong{
-          Cat("a commit timestamp is a time such as 2026-01-31T00:00:00.5Z, not ", Quoted(commit))};
+  // Whether it is of a process, or has to be.
+  bool Begin(const Node& object, std::string_view what) {
+    id_ = AttributeOf(&object, "whorl.id");
+    if (id_.empty()) {
+      id_ = FirstOf(resource_, {"whorl.id", "service.instance.id", "k8s.pod.name", "host.name"});
     }
+    lock_ = AttributeOf(&object, "whorl.lock");
+    if (!id_.empty()) return true;
+    if (IsOurs(object)) {
+      throw Wrong{
+          Cat(what, " of no process: its resource wants the attribute \"service.instance.id\"")};
+    }
+    wanted_.Counts().Pass("of a service whose processes have no name",
+                          AttributeOf(resource_, "service.name"));
+    return false;
+  }
+
+  void Call(std::string_view commit, Timestamp start, Timestamp end) {
+    const auto time = ParseAnyTime(commit);
+    if (!time) throw Wrong{Cat("a commit timestamp ", TimeRefusal(commit))};
     out_.push_back({.place = place_,
                     .what = Called{.process = id_,
                                    .lock = lock_,
@@ -102,38 +178,78 @@ class SpanReader {
                                    .commit = *time}});
   }
 
-  void Lasted(std::string_view event, Timestamp start, Timestamp end) {
+  void Lasted(std::string_view event, std::string_view outcome, Timestamp start,
+              std::optional<Timestamp> end) {
     const bool leads = event == "leads";
     if (event == "call") {
       // One that committed has a commit timestamp.
-      const bool is_aborted = outcome_ == "aborted";
+      const bool is_aborted = outcome == "aborted";
       const bool wants = !lock_.empty() && wanted_.Wants(lock_);
       return Say(!wants       ? Statement::kOther
                  : is_aborted ? Statement::kAborted
                               : Statement::kCalled,
-                 lock_, end);
+                 lock_, end.value_or(start));
     }
     if (!lock_.empty() && !leads && !event.empty() && event != "works") {
       throw Wrong{Cat("\"whorl.event\" is \"works\", \"leads\" or \"call\", not ", Quoted(event))};
     }
-    if (!lock_.empty() && wanted_.Wants(lock_)) {
-      Say(leads ? Statement::kLeads : Statement::kWorks, lock_, start);
-      Say(leads ? Statement::kLeadsNot : Statement::kRests, lock_, end);
+    if (lock_.empty()) {
+      if (!event.empty()) {
+        throw Wrong{Cat("a span with \"whorl.event\" ", Quoted(event), " wants \"whorl.lock\"")};
+      }
+      wanted_.Counts().Use(Used::kGoesOn);
+      return Say(Statement::kOther, {}, end.value_or(start));
+    }
+    if (!wanted_.Wants(lock_)) {
+      wanted_.Counts().Pass(kOfAnotherLock, lock_);
+      return Say(Statement::kOther, {}, end.value_or(start));
+    }
+    Say(leads ? Statement::kLeads : Statement::kWorks, lock_, start, /*is_span=*/true);
+    if (end) {
+      Say(leads ? Statement::kLeadsNot : Statement::kRests, lock_, *end, /*is_span=*/true);
     } else {
-      Say(Statement::kOther, {}, end);
+      Say(Statement::kMayEnd, lock_, start, /*is_span=*/true);
     }
   }
 
   void Event(const Node& event) {
-    const Statement statement = StatementOf(TextIn(event, "name", /*required=*/false));
-    std::string_view lock = AttributeOf(&event, "whorl.lock");
+    const std::string_view name = TextIn(event, "name", /*required=*/false);
+    const Statement statement = StatementOf(name);
+    std::string lock = AttributeOf(&event, "whorl.lock");
+    if (statement == Statement::kOther && lock.empty()) return;  // of an exception, ..
     if (lock.empty()) lock = lock_;
+    const auto at = NanosIn(event, {"timeUnixNano", "time_unix_nano"});
+    if (!at) throw Wrong{"an event wants \"timeUnixNano\", in nanoseconds since 1970"};
     const bool begins = statement == Statement::kLeads || statement == Statement::kWorks;
-    if (statement == Statement::kOther || (begins && lock.empty()) || !wanted_.Wants(lock)) return;
-    Say(statement, lock, NanosIn(event, {"timeUnixNano", "time_unix_nano"}));
+    if (begins && lock.empty()) return;  // it may be anybody's word
+    Line(name, lock, *at);
   }
 
-  void Say(Statement statement, std::string_view lock, Timestamp at) {
+  void Line(std::string_view event, std::string_view lock, Timestamp at) {
+    const Statement statement = StatementOf(event);
+    if (!wanted_.Wants(lock)) {
+      wanted_.Counts().Pass(kOfAnotherLock, lock);
+      return Say(Statement::kOther, {}, at);
+    }
+    const bool begins = statement == Statement::kLeads || statement == Statement::kWorks;
+    if (begins && lock.empty()) {
+      throw Wrong{Cat("the event ", Quoted(event), " wants \"whorl.lock\"")};
+    }
+    if (statement == Statement::kOther && event == "goes_on") {
+      wanted_.Counts().Use(Used::kGoesOn);
+      return Say(statement, lock, at);
+    }
+    if (statement == Statement::kOther) {
+      wanted_.Counts().Pass(kEventNotRecognised, event);
+      Say(Statement::kNotUnderstood, lock, at);
+      std::get<Said>(out_.back().what).unclear = Cat("event ", Quoted(event));
+      return;
+    }
+    Say(statement, lock, at);
+    std::get<Said>(out_.back().what).ends = event == "lost" || event == "rests";
+  }
+
+  void Say(Statement statement, std::string_view lock, Timestamp at, bool is_span = false) {
     out_.push_back({.place = place_,
                     .what = Said{.process = id_,
                                  .lock = std::string(lock),
@@ -141,31 +257,112 @@ class SpanReader {
                                  .number = {},
                                  .statement = statement,
                                  .lapses_in = {},
-                                 .token = {}}});
+                                 .token = {},
+                                 .sender = {},
+                                 .is_span = is_span}});
   }
 
+  const Node* const resource_;
   const Wanted& wanted_;
   const Place& place_;
   std::vector<Operation>& out_;
   std::string id_;
   std::string lock_;
-  std::string outcome_;
 };
 
 }  // namespace
 
+std::span<const std::string_view> OtlpLists() { return kOfResources; }
+
+bool IsOtlpList(std::string_view name, size_t deep) {
+  if (deep == 0) return IsIn(kOfResources, name);
+  if (deep == 1) return IsIn(kOfScopes, name);
+  return deep == 2 && IsIn(kOfAll, name);
+}
+
+bool IsMetricsList(std::string_view name) {
+  return name == "resourceMetrics" || name == "resource_metrics";
+}
+
+bool IsLogList(std::string_view name) { return name == "logRecords" || name == "log_records"; }
+
 bool IsOtlp(const Node& object) {
-  return Find(object, {"resourceSpans", "resource_spans", "resourceLogs", "resourceMetrics"}) !=
-         nullptr;
+  if (const Node* trace = Find(object, "trace")) return trace->IsObject() && IsOtlp(*trace);
+  return std::ranges::any_of(kOfResources,
+                             [&](std::string_view name) { return Find(object, name) != nullptr; });
+}
+
+std::string_view ForeignTrace(const Node& object) {
+  if (Find(object, "processID") != nullptr || Find(object, "operationName") != nullptr ||
+      (Find(object, "traceID") != nullptr && Find(object, "spans") != nullptr)) {
+    return "is a trace as Jaeger shows it, which is not read: export it as OTLP's JSON "
+           "(\"resourceSpans\")";
+  }
+  if (const Node* data = Find(object, "data"); data != nullptr && data->IsArray()) {
+    for (const Node& trace : *data) {
+      if (!trace.IsObject()) break;
+      if (const std::string_view wrong = ForeignTrace(trace); !wrong.empty()) return wrong;
+    }
+  }
+  if (Find(object, "localEndpoint") != nullptr && Find(object, "traceId") != nullptr) {
+    return "is a span of Zipkin, which is not read: export it as OTLP's JSON (\"resourceSpans\")";
+  }
+  if (Find(object, "start_time") != nullptr && Find(object, "context") != nullptr) {
+    return "is a span as OpenTelemetry's console exporter prints it, which is not read: export it "
+           "as "
+           "OTLP's JSON (\"resourceSpans\")";
+  }
+  return {};
+}
+
+void CheckLists(const Node& object, size_t deep) {
+  const std::string_view what = deep == 1 ? "a resource" : "a scope";
+  if (!object.IsObject()) throw Wrong{Cat(what, " is an object")};
+  bool has_known = Find(object, {"resource", "scope", "instrumentationLibrary",
+                                 "instrumentation_library"}) != nullptr;
+  for (const Node& member : object) {
+    const bool is_known = IsOtlpList(member.name, deep);
+    has_known = has_known || is_known;
+    if (!is_known && member.IsArray()) {
+      throw Wrong{Cat(what, "'s spans are not known by the name ", Quoted(member.name), ", but by ",
+                      deep == 1 ? "\"scopeSpans\"" : "\"spans\"")};
+    }
+  }
+  if (!has_known) {
+    throw Wrong{Cat(what, " without spans: it wants ", deep == 1 ? "\"scopeSpans\"" : "\"spans\"")};
+  }
+}
+
+void ReadSpan(const Node& span, const Node* resource, const Wanted& wanted, const Place& place,
+              std::vector<Operation>& out) {
+  Reader(resource, wanted, place, out).Span(span);
+}
+
+void ReadLogRecord(const Node& record, const Node* resource, const Wanted& wanted,
+                   const Place& place, std::vector<Operation>& out) {
+  Reader(resource, wanted, place, out).LogRecord(record);
 }
 
 void ReadOtlp(const Node& object, const Wanted& wanted, const Place& place,
               std::vector<Operation>& out) {
-  SpanReader reader(wanted, place, out);
-  ForEach(object, {"resourceSpans", "resource_spans"}, [&](const Node& of_resource) {
-    const Node* resource = Find(of_resource, "resource");
-    ForEach(of_resource, {"scopeSpans", "scope_spans"}, [&](const Node& of_scope) {
-      ForEach(of_scope, {"spans"}, [&](const Node& span) { reader.Read(span, resource); });
+  if (const Node* trace = Find(object, "trace"); trace != nullptr && trace->IsObject()) {
+    return ReadOtlp(*trace, wanted, place, out);
+  }
+  ForEach(object, kOfResources, [&](const Node& of_resource, std::string_view of) {
+    if (IsMetricsList(of)) return wanted.Counts().Pass("metrics of OpenTelemetry");
+    CheckLists(of_resource, 1);
+    Reader reader(Find(of_resource, "resource"), wanted, place, out);
+    ForEach(of_resource, kOfScopes, [&](const Node& of_scope, std::string_view) {
+      CheckLists(of_scope, 2);
+      ForEach(of_scope, kOfAll, [&](const Node& one, std::string_view list) {
+        const size_t had = out.size();
+        try {
+          IsLogList(list) ? reader.LogRecord(one) : reader.Span(one);
+        } catch (const Wrong& wrong) {
+          out.resize(had);
+          wanted.Counts().Refuse(Cat(WhereIs(place), ": ", wrong.text));
+        }
+      });
     });
   });
 }

@@ -31,6 +31,22 @@ void Ownership::Gap(const std::string& name, Timestamp to) {
   lock.gap_to = std::max(lock.gap_to.value_or(to), to);
 }
 
+void Ownership::Outside(const std::string& name, Timestamp commit, Timestamp until) {
+  // Clocks are off, and a process learns of it by its next call.
+  constexpr Duration kLearns = Seconds(60);
+  Gap(name, until);
+  if (until < Timestamp::Max() - kLearns) until = until + kLearns;
+  locks_[name].outside.emplace_back(commit, until);
+}
+
+bool Ownership::IsBrokenOutside(const std::string& name, Timestamp from, Timestamp at) const {
+  const Lock* lock = Find(name);
+  if (lock == nullptr) return false;
+  return std::ranges::any_of(lock->outside, [&](const auto& write) {
+    return from <= write.first && write.first <= at && at <= write.second;
+  });
+}
+
 void Ownership::Forget(Timestamp watermark) {
   for (auto& entry : locks_) {
     Lock& lock = entry.second;

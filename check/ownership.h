@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check/operation.h"
@@ -50,6 +51,8 @@ class Ownership {
     // Of processes whose terms were forgotten: when the last of them was surely over.
     std::map<std::string, Timestamp> before;
     std::optional<Timestamp> gap_to;  // changes before it are missing
+    std::vector<std::pair<Timestamp, Timestamp>>
+        outside;  // writes: their commits, and until when they tell
   };
 
   // All in the order of their commits; Changed() comes before what the change did.
@@ -58,6 +61,10 @@ class Ownership {
   void Ended(const std::string& name, Timestamp commit, std::optional<Writer> by);
   // Changes of the row before it are missing, or came too late.
   void Gap(const std::string& name, Timestamp to);
+  // An outside write ended, or set aside, what its row said; until `until` its owner may not know.
+  void Outside(const std::string& name, Timestamp commit, Timestamp until);
+  // Whether what began before `from` and met another one at `at` may have been broken by an outside write.
+  bool IsBrokenOutside(const std::string& name, Timestamp from, Timestamp at) const;
   // Some change, of whatever lock, was not recorded. The first reason is kept.
   void Missing(const std::string& because, const std::string& remedy) {
     if (!missing_) missing_ = Lack{.because = because, .remedy = remedy};

@@ -118,6 +118,10 @@ class Collector {
         case Statement::kOwns:
         case Statement::kAborted:
         case Statement::kCalled:
+        case Statement::kMayEnd:
+        case Statement::kHasStill:
+        case Statement::kRefuses:
+        case Statement::kNotUnderstood:
         case Statement::kOther:
           break;
       }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "check/clock.h"
+#include "check/operation.h"
 #include "protocol/spanner/time.h"
 
 namespace whorl::check {
@@ -28,16 +30,32 @@ struct Process {
   std::optional<Duration> lease_least;
   std::optional<Duration> lease_most;
   Clock clock;
-  int64_t starts = 0;                  // how often it said that it starts anew
-  std::optional<Timestamp> started;    // when it said so last, by its clock
-  bool has_restarted = false;          // it had lines before that
-  bool clock_is_assumed = false;       // by what was said of all processes
-  bool logs_renewals = false;          // there was a line of one: then there is one of each
+  int64_t starts = 0;                // how often it said that it starts anew
+  std::optional<Timestamp> started;  // when it said so last, by its clock
+  bool has_restarted = false;        // it had lines before that
+  bool clock_is_assumed = false;     // by what was said of all processes
+  bool logs_renewals = false;        // there was a line of one: then there is one of each
+  std::array<bool, kCountOf<Kind>> logs =
+      {};  // kinds of lines of which each is there, if there is any
+  std::array<bool, kCountOf<Kind>> logs_ends = {};  // likewise of the ends of what lasts
+  bool takes_part = false;    // it may lead: it has lines of its own, or made calls
+  bool is_two = false;        // two processes have its id at one time
+  std::string file;           // of its last line
+  std::string file_of_start;  // of the line by which it started last
+  std::string
+      file_before;  // of the line before that, if that one's process has logged its start there
   std::optional<int64_t> number;       // of its last line
   std::optional<Timestamp> last_line;  // by its clock
   std::deque<End> ends;                // the newest kEndsKept
 };
 constexpr size_t kEndsKept = 64;
+
+inline bool Logs(const Process& process, Kind kind) {
+  return process.logs[static_cast<size_t>(kind)];
+}
+inline bool LogsEnds(const Process& process, Kind kind) {
+  return process.logs_ends[static_cast<size_t>(kind)];
+}
 
 inline void DeclareLease(Process& process, Duration lease) {
   process.lease = lease;
@@ -65,6 +83,22 @@ inline std::optional<Timestamp> OverByEnd(const Process& process, Timestamp begu
 
 class Processes {
  public:
+  // The greatest offset that was ever declared or shown, the coarsest times, and when something was said.
+  void Learn(Duration offset) { clock_most_ = std::max(clock_most_, offset); }
+  void Shorten(Duration resolution) { resolution_ = std::max(resolution_, resolution); }
+  void Saw(Timestamp at) {
+    seen_from_ = std::min(seen_from_.value_or(at), at);
+    seen_to_ = std::max(seen_to_.value_or(at), at);
+  }
+  // What calls show of a clock wears off.
+  void Drifts() { drifts_ = true; }
+  Duration clock_most() const { return clock_most_; }
+  // No time that was seen, by a clock that is known, is further from true time.
+  Duration FarthestOff() const {
+    const Duration off = clock_most_ + resolution_;
+    return drifts_ && seen_from_ ? off + Clock::DriftIn(*seen_to_ - *seen_from_) : off;
+  }
+
   Process& At(const std::string& name) { return processes_[name]; }
   Process* Find(std::string_view name) {
     const auto found = processes_.find(name);
@@ -87,6 +121,11 @@ class Processes {
   }
 
   std::map<std::string, Process, std::less<>> processes_;
+  Duration clock_most_;
+  Duration resolution_;
+  bool drifts_ = false;
+  std::optional<Timestamp> seen_from_;
+  std::optional<Timestamp> seen_to_;
 };
 
 }  // namespace whorl::check

@@ -1,10 +1,13 @@
 #include "check/record_reader.h"
 
+#include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "check/jepsen.h"
 #include "check/otlp.h"
 #include "check/serve_calls.h"
+#include "check/time_spelling.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/units.h"
 
@@ -14,39 +17,29 @@ namespace {
 using sim::Cat;
 using sim::Quoted;
 
-// "+01:00" at the end of a time, as a duration; nothing if there is none.
-std::optional<Duration> OffsetIn(std::string_view text) {
-  constexpr size_t kSize = 6;
-  if (text.size() < kSize) return std::nullopt;
-  const std::string_view end = text.substr(text.size() - kSize);
-  const bool has_form = (end[0] == '+' || end[0] == '-') && end[3] == ':';
-  int hours = 0;
-  int minutes = 0;
-  const auto reads = [&](size_t at, int& number) {
-    const char* const first = end.data() + at;
-    return std::from_chars(first, first + 2, number).ptr == first + 2;
-  };
-  if (!has_form || !reads(1, hours) || !reads(4, minutes)) return std::nullopt;
-  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return std::nullopt;
-  const Duration offset = Seconds(hours * 3'600 + minutes * 60);
-  return end[0] == '-' ? -offset : offset;
-}
-
 Timestamp ParseTime(std::string_view text, std::string_view name) {
-  std::optional<Timestamp> time = ParseRfc3339(text);
-  if (time) return *time;
-  // Spanner and whorl write UTC; others may write where they are.
-  if (const std::optional<Duration> offset = OffsetIn(text)) {
-    time = ParseRfc3339(Cat(text.substr(0, text.size() - 6), "Z"));
-    if (time) return *time - *offset;
-  }
-  throw Wrong{Cat(Quoted(name), " is a time such as 2026-01-31T00:00:00.5Z, not ", Quoted(text))};
+  if (const std::optional<Timestamp> time = ParseAnyTime(text)) return *time;
+  throw Wrong{Cat(Quoted(name), " ", TimeRefusal(text))};
 }
 
 }  // namespace
 
 std::string WhereIs(const Place& place) {
   return Cat(sim::Printable(place.file, 1'000), ":", std::to_string(place.line));
+}
+
+// Names of tables and columns are compared as Spanner does, whatever their letter case.
+bool IsNamed(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+bool IsKnownEvent(std::string_view event) {
+  // The others are what `whorl lock run` logs beside.
+  return StatementOf(event) != Statement::kOther || event == "goes_on" || event == "note" ||
+         event == "failing" || event == "answers";
 }
 
 Statement StatementOf(std::string_view event) {
@@ -98,7 +91,12 @@ Value ValueOf(const Node& value, const ColumnInfo& column, Timestamp commit) {
 const Node* ObjectIn(const Node& mod, std::initializer_list<std::string_view> names,
                      JsonText& parsed) {
   const Node* found = Find(mod, names);
-  if (found != nullptr && found->IsString()) found = parsed.Parse(found->text);
+  if (found != nullptr && found->IsString()) {
+    // There may be no values.
+    if (found->text.find_first_not_of(" \t\r\n") == std::string_view::npos) return nullptr;
+    found = parsed.Parse(found->text);
+    if (found != nullptr && found->IsNull()) return nullptr;
+  }
   if (found != nullptr && found->IsObject()) return found;
   if (Find(mod, names) == nullptr) return nullptr;
   throw Wrong{Cat(Quoted(*names.begin()), " is an object, or one as a string")};
@@ -169,6 +167,10 @@ std::string_view TextIn(const Node& object, std::string_view name, bool required
 }
 
 Timestamp TimeIn(const Node& object, std::string_view name) {
+  const Node* found = Find(object, name);
+  if (found != nullptr && found->IsInteger()) {
+    throw Wrong{Cat(Quoted(name), " ", TimeRefusal(std::to_string(found->integer)))};
+  }
   return ParseTime(TextIn(object, name), name);
 }
 
@@ -185,6 +187,32 @@ Duration ParseLength(std::string_view given, std::string_view name) {
   return negative ? -*duration : *duration;
 }
 
+namespace {
+
+bool IsCloudLogEntry(const Node& value) {
+  return Find(value, "logName") != nullptr ||
+         (Find(value, "insertId") != nullptr && Find(value, "timestamp") != nullptr);
+}
+
+// What is wrong with a record of a kind that is known, and not read; empty: it is of no known kind.
+std::string_view ForeignRecord(const Node& value) {
+  if (const std::string_view wrong = ForeignTrace(value); !wrong.empty()) return wrong;
+  const Node* payload = Find(value, "payload");
+  const Node& event = payload != nullptr && payload->IsObject() ? *payload : value;
+  if (Find(event, "op") != nullptr && Find(event, "source") != nullptr) {
+    return "is an event of Debezium, which is not read: its commit timestamp is in milliseconds "
+           "only. "
+           "Read the change stream itself (--stream NAME)";
+  }
+  if (MemberIn(&value, "_metadata_spanner_commit_timestamp") != nullptr) {
+    return "is a row of the table that Dataflow makes of a change stream in BigQuery, which is not "
+           "read: it has no values from before. Read the change stream itself (--stream NAME)";
+  }
+  return {};
+}
+
+}  // namespace
+
 void RecordReader::Read(const Node& value, int depth) {
   constexpr int kDeepest = 8;
   if (depth > kDeepest) throw Wrong{"is nested more deeply than any change record"};
@@ -195,12 +223,17 @@ void RecordReader::Read(const Node& value, int depth) {
   if (!value.IsObject()) throw Wrong{"is no JSON object"};
   if (IsServeCall(value)) {
     ServeCalls alone;
-    return (calls_ == nullptr ? &alone : calls_)->Read(value, protocol_, wanted_, place_, out_);
+    return (file_.calls == nullptr ? &alone : file_.calls)
+        ->Read(value, protocol_, wanted_, place_, out_);
   }
   if (Find(value, {"commit_timestamp", "commitTimestamp"}) != nullptr) return Record(value);
   if (Find(value, "event") != nullptr) return Line(value);
-  if (IsJepsen(value)) return ReadJepsen(value, wanted_, place_, out_);
+  if (IsJepsen(value)) {
+    JepsenHistory alone(wanted_);
+    return (file_.jepsen == nullptr ? &alone : file_.jepsen)->Read(value, place_, out_);
+  }
   if (IsOtlp(value)) return ReadOtlp(value, wanted_, place_, out_);
+  if (IsCloudLogEntry(value)) return LogEntry(value, depth);
   // What a query of a change stream answers: lists, of which those of other records are of no use.
   bool is_answer = false;
   for (const std::string_view name :
@@ -210,47 +243,84 @@ void RecordReader::Read(const Node& value, int depth) {
     is_answer = true;
     if (!found->IsNull()) Read(*found, depth + 1);
   }
-  for (const std::string_view name : {"heartbeat_record", "child_partitions_record",
-                                      "heartbeatRecord", "childPartitionsRecord"}) {
-    is_answer = is_answer || MemberIn(&value, name) != nullptr;
+  for (const std::string_view name :
+       {"heartbeat_record", "child_partitions_record", "heartbeatRecord", "childPartitionsRecord",
+        "partition_start_record", "partition_end_record", "partition_event_record",
+        "partitionStartRecord", "partitionEndRecord", "partitionEventRecord"}) {
+    const Node* found = MemberIn(&value, name);
+    is_answer = is_answer || found != nullptr;
+    const bool is_there =
+        found != nullptr && !found->IsNull() && !(found->IsArray() && found->first == nullptr);
+    if (is_there) wanted_.Counts().Use(Used::kGoesOn);
   }
   if (!is_answer) {
+    if (const std::string_view what = ForeignRecord(value); !what.empty()) {
+      throw Wrong{std::string(what)};
+    }
     throw Wrong{
         "is neither a data change record (\"commit_timestamp\") nor a line of a process "
         "(\"event\"), a Jepsen operation or spans; docs/CHECKING.md has all of them"};
   }
 }
 
+// What is logged as JSON is within.
+void RecordReader::LogEntry(const Node& entry, int depth) {
+  const Node* payload = Find(entry, "jsonPayload");
+  if (payload == nullptr && Find(entry, "textPayload") != nullptr) {
+    throw Wrong{
+        "is an entry of Cloud Logging with text: write its lines to a file (gcloud logging read "
+        "--format='value(textPayload)'), and say how to read them (--pattern)"};
+  }
+  const bool is_line = payload != nullptr && payload->IsObject() &&
+                       (Find(*payload, "event") != nullptr || IsJepsen(*payload) ||
+                        Find(*payload, {"commit_timestamp", "commitTimestamp"}) != nullptr);
+  if (!is_line) return wanted_.Counts().Pass("entry of Cloud Logging without \"event\"");
+  Read(*payload, depth + 1);
+}
+
 void RecordReader::Record(const Node& record) {
-  const Timestamp commit = CommitOf(*Find(record, {"commit_timestamp", "commitTimestamp"}));
+  Head head = {.commit = CommitOf(*Find(record, {"commit_timestamp", "commitTimestamp"}))};
   const Node* table = Find(record, {"table_name", "tableName"});
-  const bool is_other = table != nullptr && !(table->IsString() && table->text == wanted_.table);
-  if (!wanted_.table.empty() && is_other) return;
-  if (wanted_.table.empty() && table != nullptr && table->IsString()) OnlyTable(table->text);
+  const bool has_table = table != nullptr && table->IsString();
+  const bool is_other = table != nullptr && !(has_table && IsNamed(table->text, wanted_.table));
+  if (!wanted_.table.empty() && is_other) {
+    return wanted_.Counts().Pass(kOfAnotherTable, has_table ? table->text : std::string_view());
+  }
+  if (wanted_.table.empty() && has_table) OnlyTable(table->text);
   const Node* kind = Find(record, {"mod_type", "modType"});
   const Node* mods = Find(record, {"mods"});
   if (kind == nullptr || mods == nullptr || !mods->IsArray()) {
     throw Wrong{"a data change record wants \"mod_type\" and \"mods\", a list"};
   }
   const std::string_view word = kind->IsString() ? kind->text : std::string_view();
-  RowChangeKind change = RowChangeKind::kUpdated;
   if (word == "INSERT") {
-    change = RowChangeKind::kInserted;
+    head.kind = RowChangeKind::kInserted;
   } else if (word == "DELETE") {
-    change = RowChangeKind::kDeleted;
+    head.kind = RowChangeKind::kDeleted;
   } else if (word != "UPDATE") {
     throw Wrong{"\"mod_type\" is INSERT, UPDATE or DELETE"};
   }
-  for (const Node& mod : *mods) Mod(mod, commit, change);
+  for (const Node& member : record) {
+    if (member.IsArray() || member.IsNull()) continue;
+    const std::string_view name = member.name;
+    if (name == "value_capture_type" || name == "valueCaptureType") {
+      head.has_whole_rows = member.text.starts_with("NEW_ROW");
+    } else if (name == "is_system_transaction" || name == "isSystemTransaction") {
+      head.by_system = member.text == "true" || member.text == "TRUE";
+    } else if (name == "transaction_tag" || name == "transactionTag") {
+      head.tag = member.text;
+    }
+  }
+  for (const Node& mod : *mods) Mod(mod, head);
 }
 
 // Rows of two tables may have one key.
 void RecordReader::OnlyTable(std::string_view table) {
   std::string* const only = wanted_.only_table.get();
-  if (only == nullptr || *only == table) return;
+  if (only == nullptr || IsNamed(*only, table)) return;
   if (only->empty()) {
     for (const ProtocolInfo& other : Protocols()) {
-      if (other.table != table || table == protocol_.table) continue;
+      if (!IsNamed(other.table, table) || IsNamed(table, protocol_.table)) continue;
       throw Wrong{Cat("is of the table ", Quoted(table), ", which is that of ", other.name,
                       ": --protocol ", other.name, ", or --table ", table, " if ", protocol_.name,
                       " uses it")};
@@ -262,7 +332,71 @@ void RecordReader::OnlyTable(std::string_view table) {
                   Quoted(*only), ": which one is judged? (--table NAME)")};
 }
 
-void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
+namespace {
+
+// A column, whatever its letter case.
+const Node* ColumnIn(const Node* values, std::string_view name) {
+  if (const Node* found = MemberIn(values, name)) return found;
+  if (values == nullptr || !values->IsObject()) return nullptr;
+  for (const Node& member : *values) {
+    if (member.name.size() == name.size() && IsNamed(member.name, name)) return &member;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool RecordReader::HasColumns(const Node* after, const Node* before, const Head& head) {
+  if (head.kind == RowChangeKind::kDeleted && *wanted_.has_columns) return true;
+  const HolderColumns& holder = protocol_.holder_columns;
+  // Most records have all that matter.
+  const auto shows = [&](std::string_view name) {
+    return name.empty() || MemberIn(after, name) != nullptr;
+  };
+  if (shows(holder.holder) && shows(holder.token) && shows(holder.renewed) && shows(holder.until)) {
+    *wanted_.has_columns = true;
+    return true;
+  }
+  std::vector<std::string_view> others;
+  bool has_any = false;
+  for (const Node* values : {after, before}) {
+    if (values == nullptr) continue;
+    for (const Node& member : *values) {
+      const auto is_it = [&](const ColumnInfo& column) {
+        return IsNamed(column.name, member.name);
+      };
+      const bool is_known = std::ranges::any_of(protocol_.columns, is_it);
+      has_any = has_any || is_known;
+      if (!is_known && std::ranges::find(others, member.name) == others.end()) {
+        others.push_back(member.name);
+      }
+    }
+  }
+  // An update may record those that changed only.
+  const bool is_whole = head.kind == RowChangeKind::kInserted || head.has_whole_rows;
+  const bool wants_all =
+      is_whole && head.kind != RowChangeKind::kDeleted && (head.has_whole_rows || !others.empty());
+  std::vector<std::string_view> missing;
+  for (const std::string_view name : {holder.holder, holder.token, holder.renewed, holder.until}) {
+    const bool is_there = name.empty() || ColumnIn(after, name) != nullptr;
+    if (!is_there && std::ranges::find(missing, name) == missing.end()) missing.push_back(name);
+  }
+  if (has_any && (!wants_all || missing.empty())) {
+    *wanted_.has_columns = true;
+    return true;
+  }
+  if (others.empty() && !wants_all) return true;  // it says nothing, which is known
+  if (*wanted_.has_columns && !wants_all) {
+    wanted_.Counts().Pass("a change of columns that the protocol has not", others.front());
+    return false;
+  }
+  throw Wrong{Cat("the table has not ", protocol_.name, "'s columns: ", sim::ListOf(missing),
+                  missing.size() == 1 ? " is missing" : " are missing",
+                  others.empty() ? std::string() : Cat(", and it has ", sim::ListOf(others)),
+                  "; is it another protocol's (--protocol), or is another table meant (--table)?")};
+}
+
+void RecordReader::Mod(const Node& mod, const Head& head) {
   if (!mod.IsObject()) throw Wrong{"\"mods\" is a list of objects"};
   // Most records have none of them as text, and need no parser.
   std::optional<JsonText> texts[3];
@@ -274,14 +408,24 @@ void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
   const Node* keys = object(0, {"keys", "keysJson", "keys_json"});
   const Node* after = object(1, {"new_values", "newValuesJson", "newValues", "new_values_json"});
   const Node* before = object(2, {"old_values", "oldValuesJson", "oldValues", "old_values_json"});
-  RowChange change = {.lock = {}, .commit = commit, .kind = kind, .after = {}, .before = {}};
+  const RowChangeKind kind = head.kind;
+  const Timestamp commit = head.commit;
+  RowChange change = {.lock = {},
+                      .commit = commit,
+                      .kind = kind,
+                      .after = {},
+                      .before = {},
+                      .by_system = head.by_system,
+                      .tag = head.tag};
+  std::vector<bool> shows(protocol_.columns.size());
   change.after.reserve(protocol_.columns.size());
   change.before.reserve(protocol_.columns.size());
   for (const ColumnInfo& column : protocol_.columns) {
     std::optional<Value> was;
     std::optional<Value> is;
     if (column.key) {
-      const Node* key = MemberIn(keys, column.name);
+      shows[change.after.size()] = true;
+      const Node* key = ColumnIn(keys, column.name);
       const auto number = key == nullptr ? std::nullopt : IntegerIn(*key);
       const bool wants_number = column.type == Type::kInt64;
       if (key == nullptr || (wants_number ? !number : !key->IsString())) {
@@ -292,18 +436,28 @@ void RecordReader::Mod(const Node& mod, Timestamp commit, RowChangeKind kind) {
       change.lock = wants_number ? std::to_string(*number) : std::string(key->text);
       was = is = wants_number ? Value(*number) : Value(change.lock);
     } else {
-      if (const Node* value = MemberIn(after, column.name)) {
+      if (const Node* value = ColumnIn(after, column.name)) {
         is = ValueOf(*value, column, commit);
+        shows[change.after.size()] = true;
       } else if (kind == RowChangeKind::kInserted) {
         is = Null{};
       }
       // An old value is never pending.
-      if (const Node* value = MemberIn(before, column.name)) was = ValueOf(*value, column, commit);
+      if (const Node* value = ColumnIn(before, column.name)) {
+        was = ValueOf(*value, column, commit);
+        shows[change.before.size()] = true;
+      }
     }
     change.after.push_back(std::move(is));
     change.before.push_back(std::move(was));
   }
-  if (wanted_.Wants(change.lock)) Add(std::move(change));
+  if (!HasColumns(after, before, head)) return;
+  const bool wants_more = wanted_.Counts().shown_columns().size() < shows.size();
+  for (size_t i = 0; i < shows.size() && wants_more; ++i) {
+    if (shows[i]) wanted_.Counts().ShowColumn(protocol_.columns[i].name);
+  }
+  if (!wanted_.Wants(change.lock)) return wanted_.Counts().Pass(kOfAnotherLock, change.lock);
+  Add(std::move(change));
 }
 
 void RecordReader::Line(const Node& line) {
@@ -318,6 +472,7 @@ void RecordReader::Line(const Node& line) {
   if (event == "call" && Find(line, "commit") == nullptr) {
     const std::string_view outcome = TextIn(line, "outcome", /*required=*/false);
     if (outcome == "committed") throw Wrong{"a call that committed wants \"commit\""};
+    if (!wanted_.Wants(lock)) wanted_.Counts().Pass(kOfAnotherLock, lock);
     return Add(Said{.process = std::string(id),
                     .lock = std::string(lock),
                     .at = TimeIn(line, received),
@@ -357,23 +512,66 @@ void RecordReader::Line(const Node& line) {
     if (has == nullptr || (has->text != "true" && has->text != "false")) {
       throw Wrong{"the event \"answer\" wants \"has\": true or false"};
     }
-    if (has->text == "false") said.statement = Statement::kOther;
+    if (has->text == "false") {
+      said.statement = Statement::kOther;
+      said.shows = Kind::kAnswers;
+      wanted_.Counts().Use(Used::kAnswer);
+    }
     if (Find(line, "asked") != nullptr) said.asked = TimeIn(line, "asked");
   }
   if (said.statement == Statement::kAccepts) {
     const Node* accepted = Find(line, "accepted");
-    if (accepted != nullptr && accepted->text == "false") said.statement = Statement::kOther;
+    if (accepted != nullptr && accepted->text == "false") said.statement = Statement::kRefuses;
   }
   const bool begins = said.statement == Statement::kLeads || said.statement == Statement::kWorks ||
                       said.statement == Statement::kAnswers || said.statement == Statement::kOwns ||
                       said.statement == Statement::kAccepts;
   if (begins && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
-  if (!wanted_.Wants(lock)) said.statement = Statement::kOther;
+  said.ends = event == "lost" || event == "rests";
   if (begins) said.token = TokenOf(line);
   if (said.statement == Statement::kLeads && Find(line, "left") != nullptr) {
     said.lapses_in = ParseLength(TextIn(line, "left"), "left");
   }
+  if (!wanted_.Wants(lock)) {
+    PassOver(said, kOfAnotherLock, lock);
+  } else if (!IsKnownEvent(event)) {
+    said.statement = Statement::kNotUnderstood;
+    said.unclear = Cat("event ", Quoted(event));
+    wanted_.Counts().Pass(kEventNotRecognised, event);
+  } else if (said.statement == Statement::kOther && !said.shows) {
+    wanted_.Counts().Use(Used::kGoesOn);
+  }
   Add(std::move(said));
+}
+
+void RecordReader::PassOver(Said& said, std::string_view reason, std::string_view word) {
+  wanted_.Counts().Pass(reason, word);
+  switch (said.statement) {
+    case Statement::kLeads:
+    case Statement::kLeadsNot:
+      said.shows = Kind::kLeading;
+      break;
+    case Statement::kWorks:
+    case Statement::kRests:
+      said.shows = Kind::kWorking;
+      break;
+    case Statement::kAnswers:
+      said.shows = Kind::kAnswers;
+      break;
+    case Statement::kOwns:
+      said.shows = Kind::kOwning;
+      break;
+    case Statement::kAccepts:
+    case Statement::kRefuses:
+      said.statement = Statement::kRefuses;
+      return;
+    default:
+      break;
+  }
+  // What it hands out, or takes, is another lock's.
+  said.token.reset();
+  said.lapses_in.reset();
+  said.statement = Statement::kOther;
 }
 
 void RecordReader::Ended(const Node& line, std::string_view id) {
@@ -390,12 +588,40 @@ void RecordReader::Ended(const Node& line, std::string_view id) {
            .sender = std::string(id)});
 }
 
+namespace {
+
+Kind KindOf(std::string_view word) {
+  if (const auto kind = ParseWord<Kind>(word)) return *kind;
+  throw Wrong{
+      Cat("\"logs\" names kinds of lines: leads, works, tokens, answer, owns or steps, not ",
+          Quoted(word))};
+}
+
+}  // namespace
+
+std::vector<Kind> KindsIn(const Node& logs) {
+  std::vector<Kind> kinds;
+  if (logs.IsArray()) {
+    for (const Node& word : logs) kinds.push_back(KindOf(word.text));
+    return kinds;
+  }
+  for (std::string_view rest = logs.text; !rest.empty();) {
+    const size_t end = std::min(rest.find_first_of(" ,"), rest.size());
+    if (end > 0) kinds.push_back(KindOf(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (kinds.empty()) throw Wrong{"\"logs\" is a list, or words such as \"leads works\""};
+  return kinds;
+}
+
 void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any) {
   const std::string_view node = TextIn(line, "node", /*required=*/false);
   const bool says_lease = Find(line, "lease") != nullptr;
   const Node* offset = Find(line, "offset");
   const Node* resolution = Find(line, "resolution");
-  const bool says_any = !node.empty() || says_lease || offset != nullptr || resolution != nullptr;
+  const Node* logs = Find(line, "logs");
+  const bool says_any =
+      !node.empty() || says_lease || offset != nullptr || resolution != nullptr || logs != nullptr;
   if (!says_any && !wants_any) return;
   Declared declared = {.process = std::string(id),
                        .node = std::string(node),
@@ -406,6 +632,7 @@ void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any
   if (resolution != nullptr) {
     declared.resolution = ParseLength(TextIn(line, "resolution"), "resolution");
   }
+  if (logs != nullptr) declared.logs = KindsIn(*logs);
   if (says_lease) declared.lease = ParseLength(TextIn(line, "lease"), "lease");
   if (offset != nullptr) {
     const auto [least, most] = PairIn(*offset);

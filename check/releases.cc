@@ -64,9 +64,9 @@ bool Releases::Take(const Release& release, bool is_last) {
   }
   if (!anybody_works_) return true;  // which Find() says
   if (!has_lines) {
-    Missing(
-        Cat(release.owner, " gave lock ", release.lock, " back, and no line of it was recorded"),
-        std::string(kLogWork));
+    Missing(Cat(release.owner, " gave lock ", sim::Quoted(release.lock),
+                " back, and no line of it was recorded"),
+            std::string(kLogWork));
     return true;
   }
   tally_.Judged();
@@ -89,7 +89,10 @@ bool Releases::Take(const Release& release, bool is_last) {
   const Duration cut = who->clock.resolution();
   Meets meets = Meets::kNo;
   for (const Work& work : found->second.work) {
-    const Timestamp lasted = std::max(work.to.value_or(*who->last_line), work.from);
+    // If it logs no ends, this one may have ended at once.
+    const Timestamp lasted = LogsEnds(*who, Kind::kWorking)
+                                 ? std::max(work.to.value_or(*who->last_line), work.from)
+                                 : work.from;
     const bool is_before = work.may_to && *work.may_to + cut <= from;
     const bool is_after = to && work.from >= *to + cut;
     if (is_before || is_after) continue;
@@ -103,8 +106,8 @@ bool Releases::Take(const Release& release, bool is_last) {
     if (is_certain) break;
   }
   const auto text = [&] {
-    return Cat(release.owner, " gave lock ", release.lock, " back with commit timestamp ",
-               FormatRfc3339(release.commit));
+    return Cat(release.owner, " gave lock ", sim::Quoted(release.lock),
+               " back with commit timestamp ", FormatRfc3339(release.commit));
   };
   if (meets == Meets::kYes) {
     tally_.Violated(release.commit, release.lock, {release.owner},

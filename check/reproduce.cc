@@ -236,10 +236,12 @@ class Search {
       const std::vector<std::string> none;
       const std::vector<std::string>& had = replayed == best.owners.end() ? none : replayed->second;
       if (had == owners) {
-        all.reproduced.push_back(Cat("lock ", lock, " was held by ", OwnersText(owners)));
+        all.reproduced.push_back(
+            Cat("lock ", sim::Quoted(lock), " was held by ", OwnersText(owners)));
       } else {
-        all.not_reproduced.push_back(Cat("lock ", lock, " was held by ", OwnersText(owners),
-                                         "; in the replay by ", OwnersText(had)));
+        all.not_reproduced.push_back(Cat("lock ", sim::Quoted(lock), " was held by ",
+                                         OwnersText(owners), "; in the replay by ",
+                                         OwnersText(had)));
       }
     }
   }

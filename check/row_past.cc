@@ -114,8 +114,8 @@ void Rows::Fit(const RowChange& change, bool is_first, Row& row, HistoryMetrics&
   }
   if (!is_first) {
     ++metrics.gaps;
-    Missing(Cat("changes of lock ", change.lock, " before ", FormatRfc3339(change.commit),
-                " are missing"),
+    Missing(Cat("changes of lock ", sim::Quoted(change.lock), " before ",
+                FormatRfc3339(change.commit), " are missing"),
             std::string(kRecordAll));
     ownership_.Gap(change.lock, change.commit);
   }
@@ -135,7 +135,7 @@ void Rows::Fit(const RowChange& change, bool is_first, Row& row, HistoryMetrics&
   TakeFrom(before, change.commit, row);
   if (row.held && change.kind == RowChangeKind::kUpdated && !SaysOld(protocol_, change.before)) {
     lease_respected_.Missing(
-        Cat("who held lock ", change.lock, " before ", FormatRfc3339(change.commit),
+        Cat("who held lock ", sim::Quoted(change.lock), " before ", FormatRfc3339(change.commit),
             ", when it was changed for the first time, is not recorded"),
         std::string(kRecordAll));
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "check/known_row.h"
+#include "check/outside.h"
 #include "sim/scenario/error_text.h"
 
 namespace whorl::check {
@@ -15,13 +16,6 @@ constexpr std::string_view kRecordCalls =
     "log each committed transaction of each process: when it was sent, its commit timestamp, when "
     "the "
     "reply came";
-
-std::optional<size_t> ColumnOf(const ProtocolInfo& protocol, std::string_view name) {
-  for (size_t i = 0; i < protocol.columns.size(); ++i) {
-    if (!name.empty() && protocol.columns[i].name == name) return i;
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -87,18 +81,18 @@ std::optional<Ownership::Writer> Rows::ByItsClock(const std::optional<Ownership:
   return writer && writer->is_by_its_clock ? writer : std::nullopt;
 }
 
-std::string Rows::OwnerIn(const KnownRow& columns) const {
-  const auto holder = ColumnOf(protocol_, protocol_.holder_columns.holder);
+std::string_view Rows::OwnerIn(const KnownRow& columns) const {
+  const std::optional<size_t> holder = outside_rules_.holder;
   if (!holder || *holder >= columns.size() || !columns[*holder]) return {};
   const auto* name = std::get_if<std::string>(&*columns[*holder]);
-  return name == nullptr ? std::string() : *name;
+  return name == nullptr ? std::string_view() : *name;
 }
 
 bool Rows::IsHeld(const KnownRow& columns) const {
   return sim::IsHeld(rules_, Whole(columns)) && OwnerIn(columns) != kInitHolder;
 }
 
-bool Rows::IsOfAnother(const Row& row, const Token& token, const std::string& holder) const {
+bool Rows::IsOfAnother(const Row& row, const Token& token, std::string_view holder) const {
   return row.token && !holder.empty() && !row.owner.empty() && holder != row.owner &&
          MayBeAnotherToken(token.ToValue(), row.token->ToValue(), protocol_);
 }
@@ -114,7 +108,7 @@ bool Rows::IsAgain(const RowChange& change) const {
 }
 
 void Rows::AddLate(const RowChange& change) {
-  const std::string why = Cat("the change of lock ", change.lock, " at ",
+  const std::string why = Cat("the change of lock ", sim::Quoted(change.lock), " at ",
                               FormatRfc3339(change.commit), " came after later ones were judged");
   Missing(why, "sort the records, or allow a greater --window");
   ownership_.Gap(change.lock, Timestamp::Max());
@@ -124,8 +118,8 @@ void Rows::Add(const Unseen& unseen) {
   // Where no process deletes its row, there is none before the first one.
   if (!rules_.releasing_step) return;
   Missing(
-      Cat("lock ", unseen.lock, " had no row at ", FormatRfc3339(unseen.from), " and none at ",
-          FormatRfc3339(unseen.to), ", and who had it in between was not read"),
+      Cat("lock ", sim::Quoted(unseen.lock), " had no row at ", FormatRfc3339(unseen.from),
+          " and none at ", FormatRfc3339(unseen.to), ", and who had it in between was not read"),
       "read a change stream (whorl lock init --stream makes one): versions do not show rows that "
       "were inserted and deleted again");
   ownership_.Gap(unseen.lock, unseen.to);
@@ -133,8 +127,18 @@ void Rows::Add(const Unseen& unseen) {
 
 void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string& writer,
                       bool removed) {
+  const bool is_cut = row.cut_until && change.commit < *row.cut_until &&
+                      !processes_.AreOfOneNode(writer, row.cut_owner);
+  if (is_cut) {
+    lease_respected_.Missing(
+        Cat(writer.empty() ? "an unknown process" : writer, removed ? " removed" : " took",
+            " lock ", sim::Quoted(change.lock), " at ", FormatRfc3339(change.commit),
+            ", after the outside write at ", FormatRfc3339(row.cut_at), " had cut the lease of ",
+            row.cut_owner, " short"),
+        "nothing: that is not charged to the protocol, and later leases are judged");
+  }
   if (!row.is_known) {
-    return lease_respected_.Missing(Cat("who held lock ", change.lock, " before ",
+    return lease_respected_.Missing(Cat("who held lock ", sim::Quoted(change.lock), " before ",
                                         FormatRfc3339(change.commit), " is not recorded"),
                                     std::string(kRecordAll));
   }
@@ -143,7 +147,7 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
   if (!writer.empty() && processes_.AreOfOneNode(writer, row.owner)) return;
   const auto text = [&](Timestamp until) {
     return Cat(writer.empty() ? "an unknown process" : writer, removed ? " removed" : " took",
-               " lock ", change.lock, removed ? ", held by " : " from ", row.owner,
+               " lock ", sim::Quoted(change.lock), removed ? ", held by " : " from ", row.owner,
                ", with commit timestamp ", FormatRfc3339(change.commit), ", ",
                FormatDuration(until - change.commit), " before the lease's end at ",
                FormatRfc3339(until));
@@ -203,14 +207,15 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
       MayBeAnotherToken(token.ToValue(), row.greatest->ToValue(), protocol_)) {
     token_monotonic_.Possible(change.commit, change.lock, std::nullopt, [&] {
       return Cat(owner.empty() ? "an unknown process" : owner, " committed a token of lock ",
-                 change.lock, " in the second of ", FormatToken(token), ", in which it had had ",
-                 FormatToken(*row.greatest), "; the record shows whole seconds");
+                 sim::Quoted(change.lock), " in the second of ", FormatToken(token),
+                 ", in which it had had ", FormatToken(*row.greatest),
+                 "; the record shows whole seconds");
     });
   } else if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
     token_monotonic_.Violated(change.commit, change.lock, {}, [&] {
       return Cat(owner.empty() ? "an unknown process" : owner, " committed the token ",
-                 FormatToken(token), " of lock ", change.lock, ", which had already had ",
-                 FormatToken(*row.greatest));
+                 FormatToken(token), " of lock ", sim::Quoted(change.lock),
+                 ", which had already had ", FormatToken(*row.greatest));
     });
   }
   if (!row.greatest || token > *row.greatest) row.greatest = token;
@@ -232,10 +237,16 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   Row& row = rows_[change.lock];
   const bool is_first = !row.last_commit.has_value();
   if (row.last_commit != change.commit) ownership_.Changed(change.lock, change.commit);
+  if (is_first && change.kind != RowChangeKind::kInserted) may_be_others_ = true;
+  for (const KnownRow* row_is : {&change.before, &change.after}) {
+    const std::string_view name = OwnerIn(*row_is);
+    if (!name.empty() && !names_.contains(name)) names_.emplace(name);
+  }
   if (!is_first || change.kind != RowChangeKind::kInserted) Fit(change, is_first, row, metrics);
-  row.last_commit = change.commit;
-
   const std::optional<Ownership::Writer> writer = WriterAt(change.commit, change.lock);
+  const bool is_outside = TakeOutside(change, writer.has_value(), row, metrics);
+  row.last_commit = change.commit;
+  if (is_outside) return;
   if (change.kind == RowChangeKind::kDeleted) {
     // In two protocols a process may delete a row of others: spindle v2 those whose names begin as its lock's
     // takeover rows do, lease_lock any that it thinks has run out.
@@ -306,14 +317,22 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
     return;
   }
   // A grant, or a renewal that changes the token.
-  const std::string owner = OwnerIn(after);
+  const std::string owner(OwnerIn(after));
+  if (owner.empty()) may_be_others_ = true;
   JudgeLease(change, row, owner, /*removed=*/false);
   const bool renews = row.held && !row.released && owner == row.owner && !owner.empty() &&
                       rules_.renewing_step.has_value();
   if (renews) Renewed(change, row, metrics);
   const bool ran_out =
       row.held && !row.released && row.lease_most && change.commit > *row.lease_most;
-  if (ran_out) metrics.without_holder.push_back(change.commit - *row.lease_most);
+  // A row of 1970 was made so, or released by hand: no lease ended then.
+  constexpr int64_t kYear = 365 * 24 * 3'600;
+  if (ran_out && row.lease_most->seconds() > kYear) {
+    metrics.without_holder.push_back(change.commit - *row.lease_most);
+  } else if (!row.held && row.taken_away) {
+    metrics.without_holder.push_back(change.commit - *row.taken_away);
+  }
+  row.taken_away.reset();
   ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
   if (!owner.empty() || token) {
     ownership_.Began(change.lock, {.owner = owner,
@@ -335,7 +354,89 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
     Granted(change, row, metrics);
   }
   row.last_owner = owner;
+  row.cut_until.reset();
   lease_respected_.Judged();
+}
+
+std::string Rows::OutsideText(const RowChange& change, const Row& row,
+                              const std::string& why) const {
+  std::string text = Cat("lock ", sim::Quoted(change.lock));
+  if (row.held && !row.owner.empty()) text += Cat(", held by ", row.owner);
+  const bool by_policy = change.by_system && change.tag == "RowDeletionPolicy";
+  text += Cat(": ",
+              by_policy          ? "the row deletion policy"
+              : change.by_system ? "a system transaction"
+                                 : "a transaction that is no process's",
+              change.tag.empty() ? std::string() : Cat(" (its tag: ", sim::Quoted(change.tag), ")"),
+              " ", why, ", with commit timestamp ", FormatRfc3339(change.commit));
+  if (row.held && row.lease_most && change.commit < *row.lease_most) {
+    text += Cat(", ", FormatDuration(*row.lease_most - change.commit),
+                " before the lease's end at ", FormatRfc3339(*row.lease_most));
+  }
+  return text;
+}
+
+bool Rows::TakeOutside(const RowChange& change, bool by_process, Row& row,
+                       HistoryMetrics& metrics) {
+  if (by_process && !change.by_system) return false;
+  const bool is_new = change.kind == RowChangeKind::kInserted;
+  const std::string why = outside_rules_.Why(change, is_new ? KnownRow() : row.columns);
+  if (why.empty()) return false;
+  ++metrics.outside;
+  const bool was_held = row.held && !row.released;
+  const bool may_last = was_held && (!row.lease_most || change.commit < *row.lease_most);
+  KnownRow after = change.after;
+  const bool is_deleted = change.kind == RowChangeKind::kDeleted;
+  if (!is_deleted) FillIn(after, row.columns, protocol_);
+  const bool matters = may_last || (!is_deleted && IsHeld(after));
+  if (matters) {
+    ++outside_count_;
+    if (outside_.size() < kOutsideKept) {
+      outside_.push_back({.at = change.commit,
+                          .lock = change.lock,
+                          .text = OutsideText(change, row, why),
+                          .matters = true});
+    }
+  }
+  // Until then its owner may believe, and say, what was true before.
+  const Timestamp until = !may_last        ? change.commit
+                          : row.lease_most ? *row.lease_most
+                                           : Timestamp::Max();
+  ownership_.Outside(change.lock, change.commit, until);
+  const Row last = row;
+  if (is_deleted) {
+    row.columns.clear();
+    row.held = row.released = false;
+    row.is_known = true;
+    row.token.reset();
+    row.owner.clear();
+  } else {
+    TakeFrom(after, change.commit, row);
+  }
+  // What is newer than that was lost with the write.
+  row.greatest = row.token;
+  if (may_last) {
+    row.taken_away = row.cut_at = change.commit;
+    row.cut_until = until;
+    row.cut_owner = last.owner;
+  }
+  if (row.held) {
+    if (row.lease_most) row.lease_most = std::max(*row.lease_most, change.commit);
+    row.taken_away.reset();
+  }
+  if (was_held && row.held && row.owner == last.owner && row.token == last.token) {
+    row.owner_is_certain = last.owner_is_certain;
+    return true;
+  }
+  if (last.held) row.last_owner = last.owner;
+  ownership_.Ended(change.lock, change.commit, std::nullopt);
+  if (row.held) {
+    ownership_.Began(change.lock,
+                     {.owner = row.owner,
+                      .token = row.token ? std::optional(row.token->Number()) : std::nullopt,
+                      .from = change.commit});
+  }
+  return true;
 }
 
 InvariantFinding Rows::TokenMonotonic() const {

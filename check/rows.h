@@ -14,14 +14,17 @@
 //   3. Memory is that of the newest version of each row.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "check/costs.h"
 #include "check/operation.h"
+#include "check/outside.h"
 #include "check/ownership.h"
 #include "check/processes.h"
 #include "check/releases.h"
@@ -44,6 +47,7 @@ class Rows {
        Ownership& ownership, Releases& releases)
       : protocol_(protocol),
         rules_(sim::RulesOf(protocol.name)),
+        outside_rules_(protocol),
         lease_(lease),
         processes_(processes),
         ownership_(ownership),
@@ -68,6 +72,20 @@ class Rows {
     ownership_.Missing(because, remedy);
   }
 
+  // Whether all that was recorded says that the process was never named by a row: the rows' lives are known from
+  // their beginning, and no change is missing.
+  bool NeverTook(const std::string& process) const {
+    return !rows_.empty() && !may_be_others_ && !ownership_.missing() && !names_.contains(process);
+  }
+
+  // The first kOutsideKept that matter, and how many there are.
+  const std::vector<OutsideWrite>& outside_writes() const { return outside_; }
+  int64_t outside_count() const { return outside_count_; }
+  void ForgetOutside() {
+    outside_.clear();
+    outside_count_ = 0;
+  }
+
   // The processes that were seen to take a lock, and one that each took.
   const std::map<std::string, std::string>& takers() const { return takers_; }
 
@@ -89,6 +107,11 @@ class Rows {
     std::optional<Timestamp> last_commit;
     std::optional<Token> greatest;
     std::string last_owner;
+    std::optional<Timestamp> taken_away;  // by an outside write, and not taken since
+    // An outside write has cut a lease short, which would have lasted until then, at most.
+    std::optional<Timestamp> cut_until;
+    Timestamp cut_at;
+    std::string cut_owner;
   };
   struct Call {
     Timestamp commit;
@@ -114,6 +137,9 @@ class Rows {
   // Who held it before, without having been seen to take it.
   void BeganBefore(const std::string& lock, const Row& row);
   void JudgeLease(const RowChange& change, const Row& row, const std::string& writer, bool removed);
+  // Whether no process can have made the change. Then nobody is charged with it, and the row is what it says.
+  bool TakeOutside(const RowChange& change, bool by_process, Row& row, HistoryMetrics& metrics);
+  std::string OutsideText(const RowChange& change, const Row& row, const std::string& why) const;
   // The row names nobody any more.
   void Removed(const RowChange& change, const Row& row,
                const std::optional<Ownership::Writer>& writer);
@@ -124,23 +150,30 @@ class Rows {
   void Granted(const RowChange& change, const Row& row, HistoryMetrics& metrics);
   // The lock as costs know it: a table whose locks have no names is one lock.
   const std::string& NameOfCosts(const std::string& lock) const;
-  std::string OwnerIn(const KnownRow& columns) const;
+  // As long as `columns` is there.
+  std::string_view OwnerIn(const KnownRow& columns) const;
   // Whether the row names a process, and not the operator who made it for whoever comes first.
   bool IsHeld(const KnownRow& columns) const;
   // Whether the token is another one though it may look the same, cut to whole seconds: the holder changed.
-  bool IsOfAnother(const Row& row, const Token& token, const std::string& holder) const;
+  bool IsOfAnother(const Row& row, const Token& token, std::string_view holder) const;
   bool Renews(const Row& row, const KnownRow& after) const;
 
   const ProtocolInfo& protocol_;
   const sim::Rules& rules_;
+  const OutsideRules outside_rules_;
   std::optional<Duration> lease_;
   const Processes& processes_;
   Ownership& ownership_;
   Releases& releases_;
   std::map<std::string, Row, std::less<>> rows_;
   std::map<std::string, std::string> takers_;
+  std::set<std::string, std::less<>> names_;  // of all that rows have named as their holder
+  // A row was there before its first change, or was taken by somebody who is not named.
+  bool may_be_others_ = false;
   std::vector<Call> calls_;  // of the newest commit timestamp
   Costs costs_;
+  std::vector<OutsideWrite> outside_;
+  int64_t outside_count_ = 0;
   Tally token_monotonic_{Invariant::kTokenMonotonic};
   Tally lease_respected_{Invariant::kLeaseRespected};
 };

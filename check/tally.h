@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/relative_time.h"
 #include "check/verdict.h"
 #include "sim/scenario/error_text.h"
 
@@ -24,15 +25,20 @@ class Tally {
   // `text()` is called for the first violation by these clocks only.
   template <typename Text>
   void Violated(Timestamp at, const std::string& lock, ByClocksOf by, Text&& text) {
-    ++finding_.violations;
+    Violated(at, lock, std::move(by), 1, text);
+  }
+  template <typename Text>
+  void Violated(Timestamp at, const std::string& lock, ByClocksOf by, int64_t count, Text&& text) {
+    finding_.violations += count;
     const auto same =
         std::ranges::find_if(violated_, [&](const Certain& certain) { return certain.by == by; });
     if (same != violated_.end()) {
-      ++same->count;
+      same->count += count;
       return;
     }
     if (violated_.size() == kKept) return;
-    violated_.push_back({.by = std::move(by), .count = 1, .at = at, .lock = lock, .text = text()});
+    violated_.push_back(
+        {.by = std::move(by), .count = count, .at = at, .lock = lock, .text = text()});
   }
   // The clock of the process is not what it was taken for: what was certain by it is possible.
   void Doubt(const std::string& process) {
@@ -55,7 +61,12 @@ class Tally {
   template <typename Text>
   void Possible(Timestamp at, const std::string& lock, std::optional<Duration> clocks_wanted,
                 Text&& text) {
-    if (finding_.possible++ > 0) return;
+    Possible(at, lock, clocks_wanted, 1, text);
+  }
+  template <typename Text>
+  void Possible(Timestamp at, const std::string& lock, std::optional<Duration> clocks_wanted,
+                int64_t count, Text&& text) {
+    if (std::exchange(finding_.possible, finding_.possible + count) > 0) return;
     possible_at_ = at;
     possible_lock_ = lock;
     finding_.clocks_wanted = clocks_wanted;
@@ -69,14 +80,16 @@ class Tally {
   }
   // Of the process, before a line that is of `at` by its clock.
   void MissingLines(const std::string& process, Timestamp at) {
-    Missing(sim::Cat("lines of ", process, " before ", FormatRfc3339(at),
-                     " (by its clock) are missing"),
+    if (is_missing()) return;
+    Missing(sim::Cat("lines of ", process, " before ", TimeText(at), " (by its clock) are missing"),
             "keep all of the process's lines");
   }
   void MissingClock(const std::string& process) {
     Missing(sim::Cat("how far the clock of ", process, " is off is not known"),
             "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
   }
+  int64_t possible() const { return finding_.possible; }
+  bool is_missing() const { return !missing_.empty(); }
   void Judged() { judged_ = true; }
   bool was_judged() const { return judged_; }
 

@@ -94,9 +94,9 @@ void HandedTokens::Judge(const std::string& name, const Term& a, const Term& b) 
   const Term& high = a.token >= b.token ? a : b;
   const Term& low = a.token >= b.token ? b : a;
   const auto text = [&](std::string_view after) {
-    return Cat(low.process, " handed out the token ", std::to_string(low.token), " of lock ", name,
-               after, high.process, " had handed out ", std::to_string(high.token),
-               " in another term");
+    return Cat(low.process, " handed out the token ", std::to_string(low.token), " of lock ",
+               sim::Quoted(name), after, high.process, " had handed out ",
+               std::to_string(high.token), " in another term");
   };
   const bool is_one = a.process == b.process;  // then its own clock says the order
   if (!is_one && a.token != b.token && (!KnowsClock(a.who) || !KnowsClock(b.who))) {
@@ -161,7 +161,7 @@ void AcceptedWrites::Add(const Said& said) {
   if (*said.token < place->second) {
     tally_.Violated(said.at, said.lock, {}, [&] {
       return Cat(said.process, " accepted the token ", std::to_string(*said.token), " of lock ",
-                 said.lock, " after ", std::to_string(place->second));
+                 sim::Quoted(said.lock), " after ", std::to_string(place->second));
     });
   }
   place->second = std::max(place->second, *said.token);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/clock.h"
+#include "check/record_counts.h"
 #include "protocol/names.h"
 #include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
@@ -43,6 +44,15 @@ struct InvariantFinding {
   std::optional<Duration> clocks_wanted;  // clocks known to this would have decided the first
 };
 
+// A change of a row that no process can have made. It is charged to nobody, and what it breaks neither.
+struct OutsideWrite {
+  Timestamp at;  // its commit
+  std::string lock;
+  std::string text;  // for people
+  // It may have ended a lease that lasted, or have made a row that names a holder. Otherwise it broke nothing.
+  bool matters = true;
+};
+
 // Of what was logged.
 struct TakeoverCost {
   int64_t calls = 0;
@@ -66,6 +76,7 @@ struct HistoryMetrics {
   std::vector<Duration> late_renewals;  // of those after the lease's end: how long after it
   int64_t duplicates = 0;               // records that were there before
   int64_t gaps = 0;                     // places where records are missing
+  int64_t outside = 0;                  // changes of rows that no process can have made
   int64_t late = 0;  // records that came after the reorder window, and were left out
 };
 
@@ -76,8 +87,16 @@ struct ClockFinding {
   std::optional<Offsets> ahead;
 };
 
+constexpr size_t kOutsideKept = 20;
+
 struct HistoryVerdict {
   std::vector<InvariantFinding> invariants;  // all, in the order of Invariant
+  std::vector<OutsideWrite> outside_writes;  // the first kOutsideKept that matter
+  int64_t outside_count = 0;                 // all that matter
+  bool only_ends = false;                    // what lasts ends, and no line says that it begins
+  // Whether anything ties the history to the protocol: changes of rows, or calls.
+  bool is_of_protocol = true;
+  RecordCounts records;  // what became of them; empty if nobody has counted
   HistoryMetrics metrics;
   std::vector<ClockFinding> clocks;   // by the names of processes
   std::vector<std::string> problems;  // for people: contradicting clocks, at most kProblems

@@ -125,7 +125,8 @@ std::shared_ptr<LockObserver> LockLog::Observe(const std::string& lock,
 void LockLog::Started(const std::string& lock, Duration lease) {
   core_->Say(lock, [&] {
     return std::optional(
-        LockEvent{.event = "started", .members = {{"lease", FormatSeconds(lease)}}});
+        LockEvent{.event = "started",
+                  .members = {{"lease", FormatSeconds(lease)}, {"logs", "leads tokens steps"}}});
   });
 }
 void LockLog::Works(const std::string& lock) {

@@ -192,6 +192,25 @@ bool EndsBySignal(const CheckRequest& request) {
   return request.database.follow || std::ranges::find(request.files, "-") != request.files.end();
 }
 
+// Records of which something could be used.
+bool HasUsed(const Judgement& judgement) {
+  const check::RecordCounts& counts = judgement.counts();
+  return counts.used() > counts.used(check::Used::kProcess) || judgement.was_resumed();
+}
+
+// What to do about records that were passed over.
+std::string RemedyFor(const std::string& reason, const CheckRequest& request) {
+  if (reason == check::kOfAnotherLock) {
+    return Cat("; --lock ", request.lock, " is none of them");
+  }
+  if (reason == check::kOfAnotherTable) return "; --table says which one is judged";
+  if (reason == check::kEventNotRecognised) {
+    return "; docs/CHECKING.md has the events: leads, lost, works, rests, call, ..";
+  }
+  if (reason == check::kNoExpression) return "; mend the expressions of --pattern";
+  return {};
+}
+
 // Nothing was read of which a verdict could be made.
 int SayNothing(const CheckRequest& request, const Judgement& judgement) {
   if (!judgement.failure().ok()) {
@@ -199,6 +218,12 @@ int SayNothing(const CheckRequest& request, const Judgement& judgement) {
                                                                             : kCannotRun;
   }
   const DatabaseRequest& database = request.database;
+  const check::RecordCounts& counts = judgement.counts();
+  for (const check::RecordCounts::Passed& passed : counts.passed()) {
+    Complain(Cat("nothing of what was read could be used: ", check::PassedText(passed),
+                 RemedyFor(passed.reason, request)));
+  }
+  if (counts.passed_count() > 0) return kBadInput;
   Complain(
       !database.IsRead() ? "there is no record of a history in what was read"
       : database.ReadsVersions()
@@ -219,15 +244,17 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
   if (!ReadPattern(request, pattern)) return kBadInput;
   const check::InputOptions reading = {.wanted = {.lock = request.lock,
                                                   .table = TableOf(request, *protocol),
-                                                  .only_table = std::make_shared<std::string>()},
+                                                  .only_table = std::make_shared<std::string>(),
+                                                  .jepsen = request.jepsen},
                                        .format = request.format,
                                        .pattern = request.pattern.empty() ? nullptr : &pattern};
-  Judgement judgement(*protocol, request);
+  Judgement judgement(*protocol, request, reading.wanted.counts);
   if (resumed) judgement.GoOn(*std::move(resumed));
   for (const std::string& path : request.clocks) {
     Source clocks;
     if (!Opens(path, clocks)) return kBadInput;
-    clocks.ReadAs(*protocol, {.wanted = {}, .format = {}, .pattern = nullptr});
+    clocks.ReadAs(*protocol,
+                  {.wanted = {.counts = reading.wanted.counts}, .format = {}, .pattern = nullptr});
     while (clocks.Next()) judgement.Take(clocks);
     judgement.End(clocks);
   }
@@ -245,8 +272,12 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
   const SignalNotice notice;
   ReadAll(sources, judgement, /*tells=*/!request.json);
   ComplainOfMore(judgement);
-  if (judgement.added() == 0) return SayNothing(request, judgement);
+  if (!HasUsed(judgement)) return SayNothing(request, judgement);
   HistoryVerdict verdict = judgement.Verdict();
+  for (std::string& text :
+       reading.wanted.jepsen_counts->Assumptions(request.jepsen.lease.has_value())) {
+    verdict.assumptions.push_back(std::move(text));
+  }
   if (request.database.ReadsVersions()) {
     verdict.assumptions.emplace_back(
         "a row that reads the same at two times was not changed in between");
@@ -256,14 +287,22 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
   if (!products) return kBadInput;
   Print(request, *protocol, judgement, verdict, *products);
   if (!products->written.ok()) return End(products->written);
-  const bool has_found = std::ranges::any_of(
-      verdict.invariants,
-      [&](const InvariantFinding& found) { return Decides(found, *protocol, *request.exits); });
-  return EndJudged(FlushStdout(), *request.exits,
-                   {.has_found = has_found,
-                    .has_failed = !judgement.failure().ok(),
-                    .has_bad_input = judgement.errors() > 0 || !verdict.problems.empty(),
-                    .is_incomplete = SignalNotice::HasCome() && !EndsBySignal(request)});
+  const bool has_found =
+      OutsideDecides(verdict, *request.exits) ||
+      std::ranges::any_of(verdict.invariants, [&](const InvariantFinding& found) {
+        return Decides(found, *protocol, *request.exits);
+      });
+  if (verdict.only_ends) {
+    Complain(
+        "leaderships end, or work, and none begins: the lines by which they begin were not "
+        "recognised");
+  }
+  return EndJudged(
+      FlushStdout(), *request.exits,
+      {.has_found = has_found,
+       .has_failed = !judgement.failure().ok(),
+       .has_bad_input = judgement.errors() > 0 || !verdict.problems.empty() || verdict.only_ends,
+       .is_incomplete = SignalNotice::HasCome() && !EndsBySignal(request)});
 }
 
 SubCommand AddCheckCommand(CLI::App& root, const GrpcCommands& grpc) {

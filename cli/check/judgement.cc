@@ -23,8 +23,10 @@ Duration WindowOf(const CheckRequest& request) {
 
 }  // namespace
 
-Judgement::Judgement(const ProtocolInfo& protocol, const CheckRequest& request)
-    : keeps_all_(request.WantsHistory()),
+Judgement::Judgement(const ProtocolInfo& protocol, const CheckRequest& request,
+                     std::shared_ptr<check::RecordCounts> counts)
+    : counts_(std::move(counts)),
+      keeps_all_(request.WantsHistory()),
       checker_(protocol, {.lease = request.lease,
                           .clock_error = request.clock_error,
                           .window = WindowOf(request)}) {
@@ -36,18 +38,26 @@ void Judgement::GoOn(Resumed resumed) {
     resume_->Add(std::get<check::RowChange>(operation.what));
     checker_.Add(std::move(operation));
   }
-  added_ += static_cast<int64_t>(resumed.changes.size());
+  was_resumed_ = !resumed.changes.empty();
   checker_.Advance(resumed.position);
   checker_.GoOn(resumed.metrics);
   before_ = std::move(resumed.findings);
+  outside_before_ = std::move(resumed.outside_writes);
+  outside_before_count_ = resumed.outside_count;
   for (const InvariantFinding& found : before_) {
     if (found.finding == check::Finding::kViolated) told_.insert(found.invariant);
   }
 }
 
 check::HistoryVerdict Judgement::Verdict() {
-  if (resume_) Keep(resume_->End(checker_, before_));
+  if (resume_) Keep(resume_->End(checker_, Before()));
+  check::AddUnclear(*counts_, checker_);
   check::HistoryVerdict verdict = checker_.Verdict();
+  verdict.records = *counts_;
+  std::vector<check::OutsideWrite>& outside = verdict.outside_writes;
+  outside.insert(outside.begin(), outside_before_.begin(), outside_before_.end());
+  outside.resize(std::min(outside.size(), check::kOutsideKept));
+  verdict.outside_count += outside_before_count_;
   for (const InvariantFinding& found : before_) {
     InvariantFinding& now = verdict.invariants[static_cast<size_t>(found.invariant)];
     now = WorseOf(found, now);
@@ -64,7 +74,7 @@ void Judgement::Keep(const absl::Status& kept) {
 std::optional<Timestamp> Judgement::Take(Source& source) {
   if (source.reached()) {
     checker_.Advance(*source.reached());
-    if (resume_) Keep(resume_->Reached(*source.reached(), checker_, before_));
+    if (resume_) Keep(resume_->Reached(*source.reached(), checker_, Before()));
     return source.reached();
   }
   if (const std::optional<check::Unseen>& unseen = source.unseen()) checker_.Add(*unseen);
@@ -72,12 +82,21 @@ std::optional<Timestamp> Judgement::Take(Source& source) {
   if (source.change()) {
     operations_.push_back({.place = source.place(), .what = *source.change()});
   } else {
-    Refuse(source.input().Read(source.line(), source.place(), operations_), source);
+    const std::string wrong = source.goes_on()
+                                  ? source.input().Part(source.line(), source.place(), operations_)
+                                  : source.input().Read(source.line(), source.place(), operations_);
+    Refuse(wrong, source);
+    if (counts_->MayDecide()) checker_.DoubtLines();
   }
   std::optional<Timestamp> at;
   for (check::Operation& operation : operations_) {
+    std::string refused;
+    if (origins_.Refuses(operation, refused)) {
+      Refuse(refused, source);
+      continue;
+    }
     if (const std::optional<Timestamp> time = check::TimeOf(operation)) at = time;
-    ++added_;
+    counts_->CountUsed(operation);
     if (keeps_all_) history_.Add(operation);
     const auto* change = std::get_if<check::RowChange>(&operation.what);
     if (resume_ && change != nullptr) resume_->Add(*change);
@@ -107,10 +126,20 @@ std::vector<InvariantFinding> Judgement::News() {
   return news;
 }
 
-void Judgement::Refuse(const std::string& wrong, const Source& source) {
-  if (wrong.empty()) return;
-  if (errors_++ < kErrorsShown) Complain(wrong);
-  checker_.AddUnread(source.place());
+std::vector<check::OutsideWrite> Judgement::OutsideNews() {
+  const std::vector<check::OutsideWrite>& all = checker_.outside_writes();
+  std::vector<check::OutsideWrite> news(all.begin() + static_cast<std::ptrdiff_t>(outside_told_),
+                                        all.end());
+  outside_told_ = all.size();
+  return news;
+}
+
+void Judgement::Refuse(std::string wrong, const Source& source) {
+  if (!wrong.empty()) counts_->Refuse(std::move(wrong));
+  for (const std::string& refused : counts_->TakeRefused()) {
+    if (errors_++ < kErrorsShown) Complain(refused);
+    checker_.AddUnread(source.place());
+  }
 }
 
 void ReadAll(std::vector<Source>& sources, Judgement& judgement, bool tells) {
@@ -124,6 +153,9 @@ void ReadAll(std::vector<Source>& sources, Judgement& judgement, bool tells) {
       for (const InvariantFinding& found : judgement.News()) {
         std::cout << "violated  " << WordOf(found.invariant) << ": "
                   << sim::Printable(found.text, 2'000) << std::endl;
+      }
+      for (const check::OutsideWrite& write : judgement.OutsideNews()) {
+        std::cout << "violated  outside_write: " << sim::Printable(write.text, 2'000) << std::endl;
       }
     }
     if (!source.Next()) {

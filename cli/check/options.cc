@@ -1,11 +1,17 @@
 #include "cli/check/options.h"
 
+#include <CLI/Error.hpp>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "check/time_spelling.h"
 #include "cli/exit_options.h"
+#include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "sim/scenario/fields.h"
 
@@ -24,7 +30,8 @@ constexpr std::string_view kCheckFooter = R"(Examples:
 Files have data change records of a change stream on the lock table, and what processes log
 (docs/CHECKING.md has the schema, and what to log at least): JSON, CSV, OpenTelemetry spans in OTLP's JSON,
 Jepsen's histories (EDN, JSON), or with --pattern any log; gzip and zstd are unpacked. They are merged by
-time. From standard input a violation is told as soon as it is certain; Ctrl-C ends the input.
+time; times that count from the beginning of a test are not merged with others, unless --began says when that
+was. From standard input a violation is told as soon as it is certain; Ctrl-C ends the input.
 --stream reads the change stream itself, beside files or without (whorl lock init --stream makes one), from
 the oldest record that it has until now, or --follow: on, and a violation is told as soon as it is certain.
 --database without it reads the versions that the table's rows had, by stale reads: of the last hour, unless the
@@ -87,6 +94,52 @@ void AddDatabase(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
       ->type_name("FILE");
 }
 
+// "acquire=try-lock,lock release=unlock", or a file with a line for each of them.
+std::string VerbsIn(const std::string& text) {
+  if (text.find('=') != std::string::npos) return text;
+  std::ifstream file;
+  const absl::Status opened = OpenInput(text, file);
+  if (!opened.ok()) throw CLI::ValidationError("--verbs", std::string(opened.message()));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void AddJepsen(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
+  AddText(
+      app, "--verbs", "WORDS|FILE", request,
+      [](const std::string& text, CheckRequest& to) {
+        const std::string wrong = to.jepsen.verbs.Parse(VerbsIn(text));
+        if (!wrong.empty()) throw CLI::ValidationError("--verbs", wrong);
+      },
+      "of Jepsen's histories: what each :f means, as \"acquire=try-lock,lock release=unlock\" "
+      "(also "
+      "renew, ignore; default: acquire and lock, release and unlock, renew)");
+  AddText(
+      app, "--value", "MEANING", request,
+      [](const std::string& text, CheckRequest& to) {
+        const auto words = AllWords<check::Meaning>();
+        to.jepsen.value =
+            static_cast<check::Meaning>(PlaceOfWord("--value", "meaning", text, words));
+      },
+      "of Jepsen's histories: what the :value is that an acquire got: lock (its name), token or "
+      "nothing (default: unknown)");
+  app.add_option_function<std::vector<std::string>>(
+         "--began",
+         [request](const std::vector<std::string>& all) {
+           for (const std::string& text : all) {
+             const size_t equals = text.rfind('=');
+             const std::string time = equals == std::string::npos ? text : text.substr(equals + 1);
+             const std::string file =
+                 equals == std::string::npos ? std::string() : text.substr(0, equals);
+             const std::optional<Timestamp> began = check::ParseAnyTime(time);
+             if (!began) throw CLI::ValidationError("--began", check::TimeRefusal(time));
+             request->jepsen.began.insert_or_assign(file, *began);
+           }
+         },
+         "of Jepsen's histories: when the test began whose times are in FILE, or in all files")
+      ->type_name("[FILE=]TIME")
+      ->allow_extra_args(false);
+}
+
 }  // namespace
 
 void AddCheckOptions(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
@@ -106,10 +159,11 @@ void AddCheckOptions(CLI::App& app, const std::shared_ptr<CheckRequest>& request
   app.add_option("--pattern", request->pattern,
                  "how to read logs: spindle_v2, or a file of regular expressions")
       ->type_name("NAME|FILE");
+  AddJepsen(app, request);
   AddText(
       app, "--lease", "TIME", request,
       [](const std::string& text, CheckRequest& to) {
-        to.lease = DurationOf("--lease", text, "10s");
+        to.lease = to.jepsen.lease = DurationOf("--lease", text, "10s");
       },
       "the lease of processes that do not say theirs");
   AddText(

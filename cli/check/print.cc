@@ -96,12 +96,13 @@ std::string Explained(const InvariantFinding& found) {
   return text;
 }
 
-void PrintFinding(const InvariantFinding& found, const ProtocolInfo& protocol) {
+void PrintFinding(const InvariantFinding& found, const ProtocolInfo& protocol,
+                  bool is_of_protocol) {
   const Promise promise = protocol.promises[static_cast<size_t>(found.invariant)];
   std::string word(WordOf(found.finding));
   word.resize(std::max<size_t>(word.size(), 9), ' ');
   std::cout << word << ' ' << WordOf(found.invariant);
-  if (promise == Promise::kPromised) {
+  if (promise == Promise::kPromised && is_of_protocol) {
     std::cout << " (" << sim::PromiseWords(found.invariant, promise) << ')';
   }
   std::cout << '\n';
@@ -109,7 +110,24 @@ void PrintFinding(const InvariantFinding& found, const ProtocolInfo& protocol) {
   if (!text.empty()) std::cout << "          " << sim::Printable(text, 2'000) << '\n';
 }
 
+// Nobody promises that there is none.
+void PrintOutside(const HistoryVerdict& verdict) {
+  if (verdict.outside_count == 0) return;
+  const std::string more = verdict.outside_count == 1
+                               ? std::string()
+                               : Cat(" (the first of ", std::to_string(verdict.outside_count), ")");
+  std::cout << "violated  outside_write\n          "
+            << sim::Printable(Cat(verdict.outside_writes.front().text, more,
+                                  "; it is charged to nobody, and promises are judged from it on"),
+                              2'000)
+            << '\n';
+}
+
 }  // namespace
+
+bool OutsideDecides(const HistoryVerdict& verdict, const ExitRules& rules) {
+  return verdict.outside_count > 0 && !rules.promised_only;
+}
 
 bool Decides(const InvariantFinding& found, const ProtocolInfo& protocol, const ExitRules& rules) {
   const Promise promise = protocol.promises[static_cast<size_t>(found.invariant)];
@@ -126,13 +144,16 @@ void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
     if (found.finding == Finding::kViolated && !Decides(found, protocol, rules)) {
       undeciding.push_back(found);
     } else {
-      PrintFinding(found, protocol);
+      PrintFinding(found, protocol, verdict.is_of_protocol);
     }
   }
+  PrintOutside(verdict);
   if (!undeciding.empty()) {
     std::cout << "not promised, so that the exit code is not 1 for it (--promised):\n";
   }
-  for (const InvariantFinding& found : undeciding) PrintFinding(found, protocol);
+  for (const InvariantFinding& found : undeciding) {
+    PrintFinding(found, protocol, verdict.is_of_protocol);
+  }
   std::string others;
   for (const InvariantFinding& found : verdict.invariants) {
     if (found.finding != Finding::kNotJudged) continue;
@@ -143,8 +164,11 @@ void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
   std::cout << "row changes " << metrics.row_changes << ", lines of processes "
             << metrics.statements << ", calls " << metrics.calls << "; repeated "
             << metrics.duplicates << ", gaps " << metrics.gaps << ", too late " << metrics.late
-            << '\n'
-            << "grants " << metrics.grants << ", takeovers " << metrics.takeovers << '\n'
+            << '\n';
+  for (const std::string& line : verdict.records.Lines()) {
+    std::cout << "records " << sim::Printable(line, 2'000) << '\n';
+  }
+  std::cout << "grants " << metrics.grants << ", takeovers " << metrics.takeovers << '\n'
             << "cost of a takeover, as logged: " << CostText(metrics) << '\n'
             << "time without a lease: " << Numbers(metrics.without_holder) << '\n'
             << "renewals " << metrics.renewals
@@ -204,6 +228,7 @@ Json VerdictDocument(const HistoryVerdict& verdict, const ProtocolInfo& protocol
   for (const InvariantFinding& found : verdict.invariants) {
     if (Decides(found, protocol, *request.exits)) decides.push_back(WordOf(found.invariant));
   }
+  if (OutsideDecides(verdict, *request.exits)) decides.push_back("outside_write");
   return json;
 }
 

@@ -13,6 +13,9 @@ namespace whorl::cli {
 bool Decides(const check::InvariantFinding& found, const ProtocolInfo& protocol,
              const ExitRules& rules);
 
+// Whether outside writes were found, and decide the exit code.
+bool OutsideDecides(const check::HistoryVerdict& verdict, const ExitRules& rules);
+
 // What is violated and does not decide comes last, below a line that says so.
 void PrintVerdict(const check::HistoryVerdict& verdict, const ProtocolInfo& protocol,
                   const ExitRules& rules);

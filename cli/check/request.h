@@ -40,6 +40,7 @@ struct CheckRequest {
   std::vector<std::string> clocks;
   std::optional<check::InputFormat> format;
   std::string pattern;
+  check::JepsenOptions jepsen;
   std::optional<Duration> lease;
   std::optional<Duration> clock_error;
   std::optional<Duration> window;

@@ -123,6 +123,15 @@ Resumed ResumedFrom(const Json& json, const CheckRequest& request) {
     if (change.kind == check::RowChangeKind::kUpdated) change.before = change.after;
   }
   for (const Json& found : json.at("findings")) resumed.findings.push_back(FindingFrom(found));
+  // A file of an earlier version has none.
+  for (const Json& write : json.value("outside_writes", Json::array())) {
+    const auto at = ParseRfc3339(write.at("at").get<std::string>());
+    if (!at) throw std::out_of_range("an outside write without its time");
+    resumed.outside_writes.push_back({.at = *at,
+                                      .lock = write.at("lock").get<std::string>(),
+                                      .text = write.at("text").get<std::string>()});
+  }
+  resumed.outside_count = json.value("outside_count", int64_t{0});
   resumed.metrics = MetricsFrom(json.at("metrics"));
   return resumed;
 }
@@ -189,7 +198,7 @@ ResumeWriter::ResumeWriter(const CheckRequest& request, const ProtocolInfo& prot
     : request_(request), protocol_(protocol), landmarks_(protocol) {}
 
 absl::Status ResumeWriter::Reached(Timestamp at, const check::Checker& checker,
-                                   const std::vector<InvariantFinding>& before) {
+                                   const FoundBefore& before) {
   for (const check::RowChange& change : given_) {
     if (change.commit < at) landmarks_.Add(change);
   }
@@ -201,24 +210,31 @@ absl::Status ResumeWriter::Reached(Timestamp at, const check::Checker& checker,
   return Write(checker, before);
 }
 
-absl::Status ResumeWriter::End(const check::Checker& checker,
-                               const std::vector<InvariantFinding>& before) {
+absl::Status ResumeWriter::End(const check::Checker& checker, const FoundBefore& before) {
   if (!reached_ || reached_ == written_) return absl::OkStatus();
   return Write(checker, before);
 }
 
-absl::Status ResumeWriter::Write(const check::Checker& checker,
-                                 const std::vector<InvariantFinding>& before) {
+absl::Status ResumeWriter::Write(const check::Checker& checker, const FoundBefore& before) {
   Json json = ResumeHead(request_);
   json["position"] = FormatRfc3339(*reached_);
   Json& findings = json["findings"] = Json::array();
   for (const InvariantFinding& now : checker.SoFar()) {
     InvariantFinding found = now;
-    for (const InvariantFinding& earlier : before) {
+    for (const InvariantFinding& earlier : before.findings) {
       if (earlier.invariant == now.invariant) found = WorseOf(earlier, now);
     }
     if (BadnessOf(found) > 0) findings.push_back(FindingJson(found));
   }
+  Json& outside = json["outside_writes"] = Json::array();
+  for (const auto* writes : {&before.outside_writes, &checker.outside_writes()}) {
+    for (const check::OutsideWrite& write : *writes) {
+      if (outside.size() == check::kOutsideKept) break;
+      outside.push_back(
+          {{"at", FormatRfc3339(write.at)}, {"lock", write.lock}, {"text", write.text}});
+    }
+  }
+  json["outside_count"] = before.outside_count + checker.outside_count();
   json["metrics"] = MetricsJson(checker.metrics());
   Json& changes = json["changes"] = Json::array();
   for (const check::RowChange& change : landmarks_.Changes()) {

@@ -23,7 +23,15 @@ struct Resumed {
   Timestamp position;  // all changes that were committed before have been judged
   std::vector<check::Operation> changes;
   std::vector<check::InvariantFinding> findings;
+  std::vector<check::OutsideWrite> outside_writes;
+  int64_t outside_count = 0;
   check::HistoryMetrics metrics;
+};
+// What an earlier process has found.
+struct FoundBefore {
+  const std::vector<check::InvariantFinding>& findings;
+  const std::vector<check::OutsideWrite>& outside_writes;
+  int64_t outside_count = 0;
 };
 
 // Reads the file. Nothing if there is none yet; kInvalidArgument, with the remedy, if it is of another check.
@@ -46,15 +54,12 @@ class ResumeWriter {
   void Add(const check::RowChange& change) { given_.push_back(change); }
   // All changes that were committed before `at` have been judged by the checker. Writes the file if it was not
   // written within the last second.
-  absl::Status Reached(Timestamp at, const check::Checker& checker,
-                       const std::vector<check::InvariantFinding>& before);
+  absl::Status Reached(Timestamp at, const check::Checker& checker, const FoundBefore& before);
   // Writes what has not been written.
-  absl::Status End(const check::Checker& checker,
-                   const std::vector<check::InvariantFinding>& before);
+  absl::Status End(const check::Checker& checker, const FoundBefore& before);
 
  private:
-  absl::Status Write(const check::Checker& checker,
-                     const std::vector<check::InvariantFinding>& before);
+  absl::Status Write(const check::Checker& checker, const FoundBefore& before);
 
   const CheckRequest& request_;
   const ProtocolInfo& protocol_;

@@ -38,19 +38,21 @@ bool Source::NextPiece() {
 
 bool Source::Next() {
   if (stream_ != nullptr) return NextPiece();
+  const bool went_on = std::exchange(goes_on_, false);
   size_t end = text_.find('\n', begin_);
-  while (end == std::string::npos && !has_ended_) {
+  while (end == std::string::npos && !has_ended_ && text_.size() - begin_ < kPart) {
     text_.erase(0, begin_);
     const size_t had = text_.size();
     begin_ = 0;
     Fill();
     end = text_.find('\n', had);
   }
-  if (begin_ >= text_.size()) return false;
+  if (begin_ >= text_.size() && end == std::string::npos && !went_on) return false;
+  goes_on_ = end == std::string::npos && !has_ended_;
   end = std::min(end, text_.size());
   line_ = std::string_view(text_).substr(begin_, end - begin_);
-  begin_ = end + 1;
-  ++place_.line;
+  begin_ = goes_on_ ? end : end + 1;
+  if (!went_on) ++place_.line;
   return true;
 }
 

@@ -31,9 +31,11 @@ class Source {
     if (stream_ != nullptr) return stream_->MayWait();
     return file_ == nullptr && !has_ended_ && text_.find('\n', begin_) == std::string::npos;
   }
-  // Goes to the next line, and waits for one if there is none yet. False at the end of the input.
+  // Goes to the next line, or part of a long one, and waits for one if there is none yet. False at the end of the input.
   bool Next();
   std::string_view line() const { return line_; }
+  // Whether the line is long, and line() a part of it that is not the last.
+  bool goes_on() const { return goes_on_; }
   // With an empty line: all changes that were committed before it have been read.
   std::optional<Timestamp> reached() const { return piece_.reached; }
   // In the place of a line: a change of a row, and what is not known of one.
@@ -52,6 +54,8 @@ class Source {
   std::string_view Bytes();
 
   static constexpr size_t kPiece = size_t{64} << 10U;
+  // Few records are longer; a document in one line is read by its parts.
+  static constexpr size_t kPart = size_t{256} << 10U;
   std::unique_ptr<std::ifstream> file_;
   std::unique_ptr<RecordStream> stream_;
   RecordStream::Piece piece_;  // of it
@@ -61,6 +65,7 @@ class Source {
   std::string text_;
   size_t begin_ = 0;
   bool has_ended_ = false;
+  bool goes_on_ = false;
   std::string_view line_;
   check::Place place_;
   std::string broken_;

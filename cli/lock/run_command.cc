@@ -326,7 +326,10 @@ class Runner {
                               " with a lease of ", FormatDuration(lease),
                               raised ? ", its least, instead of " : "",
                               raised ? FormatDuration(*request_.lease) : ""),
-                  .fields = {{"protocol", request_.protocol}, {"lease", sim::SecondsText(lease)}}});
+                  .fields = {{"protocol", request_.protocol},
+                             {"lease", sim::SecondsText(lease)},
+                             {"logs",
+                              request_.info().has_tokens ? "leads tokens steps" : "leads steps"}}});
       lock->Start();
     }
     const WaitNotice notice(request_, [this] { return !heard_; });

@@ -11,6 +11,7 @@
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/known.h"
+#include "sim/scenario/assumptions.h"
 #include "sim/scenario/error_text.h"
 #include "sim/scenario/number_text.h"
 #include "sim/scenario/warnings.h"
@@ -209,6 +210,18 @@ void ReplayTable::PrintKnown(const Tally& tally) {
   for (const Invariant invariant : AllOf<Invariant>()) {
     if (tally.invariant(invariant).runs == 0) continue;
     const sim::KnownOfViolation known = sim::KnownOf(tally.scenario(), invariant);
+    // None of the page's findings is about a machine that is suspended, unless one says so.
+    const bool stands = sim::Has(tally.scenario(), Circumstance::kClockStands);
+    const auto& of_page = FindProtocol(tally.scenario().protocol)->findings;
+    const bool is_known = std::ranges::any_of(of_page, [&](const KnownFinding& finding) {
+      return finding.needs == Circumstance::kClockStands &&
+             std::ranges::find(finding.breaks, invariant) != finding.breaks.end();
+    });
+    if (stands && !is_known) {
+      out_ << kIndent << WordOf(invariant) << ": " << sim::PromiseText(known)
+           << "; a machine is suspended, and no finding of the protocol's page is about that\n";
+      continue;
+    }
     const std::string findings = sim::FindingsText(known);
     out_ << kIndent << WordOf(invariant) << ": " << sim::PromiseText(known);
     if (!findings.empty()) out_ << "; it may be " << findings;

@@ -29,7 +29,7 @@ export interface Head {
     faults: { text: string; node: number; line: number }[];
   };
   result: {
-    seed: string; hash: string; simulated: number; judged: boolean; failures: string[];
+    seed: string; hash: string; simulated: number; judged: boolean; failures: string[]; records?: string[];  // of a recorded history
     metrics: Record<string, unknown>; invariants: Invariant[];
   };
   story: { invariant: string; at: number; head: string; lines: StoryLine[]; left_out: number; end: string };

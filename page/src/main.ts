@@ -42,6 +42,7 @@ function showHead(head: Head): void {
     say(`${one.name} possibly violated at ${seconds(one.at ?? 0)} s: ${one.text ?? ''}`);
   }
   for (const failure of result.failures) say(`Not as expected: ${failure}`);
+  for (const line of result.records ?? []) verdict.append(make('small', '', `Records ${line}. `));
   element('origin').textContent = `whorl ${head.whorl}. To ${head.recorded === true ? 'judge this history' : 'make this run'} again: ${head.command}`;
   const body = element<HTMLTableElement>('invariants').tBodies[0]!;
   for (const one of result.invariants) {

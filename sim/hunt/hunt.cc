@@ -111,7 +111,8 @@ void Describe(const ViolationKind& kind, Scenario& scenario) {
   if (found == nullptr) return;
   scenario.about =
       Cat("Found by whorl hunt. ", WordOf(kind.invariant), " is violated at ",
-          SecondsText(found->at - Instant{}, 3), " s (", kind.where, "): ", found->text, ".");
+          SecondsText(found->at - Instant{}, 3), " s (",
+          kind.where == "nothing" ? "before any commit" : kind.where, "): ", found->text, ".");
   scenario.name = Cat(scenario.protocol, ".", WordOf(kind.invariant), ".", kind.where);
 }
 

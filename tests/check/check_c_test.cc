@@ -26,8 +26,8 @@ TEST(CheckC, JudgesLinesOfSeveralFiles) {
       whorl_check_new(R"({"protocol":"spindle_v2","clock_error":"10ms"})", nullptr);
   ASSERT_NE(check, nullptr);
   const auto says = [&](const char* file, const char* id, const char* time) {
-    const std::string line = std::string(R"({"event":"leads","lock":"job","id":")") + id +
-                             R"(","time":"2026-01-01T00:00:)" + time + "Z\"}";
+    const std::string line = std::string(R"({"event":"leads","logs":"leads","lock":"job","id":")") +
+                             id + R"(","time":"2026-01-01T00:00:)" + time + "Z\"}";
     return Taken(whorl_check_add_line(check, file, line.c_str()));
   };
   EXPECT_EQ(says("a.jsonl", "a", "10"), "");
@@ -46,7 +46,8 @@ TEST(CheckC, JudgesLinesOfSeveralFiles) {
 // A test's own logs need no other format.
 class CheckCPattern : public testing::Test {
  protected:
-  static constexpr const char* kMapping = R"json({"time":"%Y-%m-%d %H:%M:%S","lines":[
+  static constexpr const char* kMapping =
+      R"json({"time":"%Y-%m-%d %H:%M:%S","logs":"leads","lines":[
       {"match":"^(?P<time>\\S+ \\S+) (?P<id>\\w+) leads (?P<lock>\\w+)","event":"leads"},
       {"match":"^(?P<time>\\S+ \\S+) (?P<id>\\w+) ","event":"goes_on"}]})json";
 

@@ -33,7 +33,7 @@ TEST_F(CheckCommandTest, SaysHoldsAndViolated) {
   Write("two.jsonl", kTakesOver);
   EXPECT_THAT(Whorl("check two.jsonl one.jsonl --protocol spindle_v2 --lease 10s"),
               Ends(1, testing::AllOf(HasSubstr("violated  lease_respected"),
-                                     HasSubstr("b took lock job from a"))));
+                                     HasSubstr("b took lock \"job\" from a"))));
 }
 
 TEST_F(CheckCommandTest, WritesOneJsonDocument) {
@@ -75,7 +75,7 @@ TEST_F(CheckCommandTest, SaysWhatIsCertainWhileTheStreamGoesOn) {
   const Ended ended = Shell(
       "mkfifo in told; \"$W\" check - --protocol spindle_v2 --lease 10s --window 1s <in >told & "
       "exec 3>in; cat h.jsonl >&3; read -r line <told; echo \"$line\"; exec 3>&-; wait");
-  EXPECT_THAT(ended.out, HasSubstr("violated  lease_respected: b took lock job from a"));
+  EXPECT_THAT(ended.out, HasSubstr("violated  lease_respected: b took lock \"job\" from a"));
 }
 
 // The scenario is a file like any other: replay takes it, and finds what its `expect` says.

@@ -29,6 +29,35 @@ class Draws {
 
 constexpr const char* kSupervisor = "the supervisor";
 
+// Kinds of lines, and parts of one, that a program may not log.
+struct KindOfLine {
+  std::string_view kind;  // as a process says that it logs it
+  std::vector<std::string_view> events;
+};
+const std::vector<KindOfLine>& KindsOfLines() {
+  static const std::vector<KindOfLine> kinds = {
+      {"leads", {"leads", "renewed", "lost", "leads_not"}},
+      {"leads", {"leads"}},
+      {"leads", {"lost", "leads_not"}},
+      {"", {"renewed"}},
+      {"works", {"works", "rests"}},
+      {"works", {"works"}},
+      {"works", {"rests"}},
+      {"answer", {"answer"}},
+      {"owns", {"owns"}},
+      {"steps", {"call"}},
+      {"", {"gone"}},
+      {"", {"ended"}},
+      {"", {"write"}}};
+  return kinds;
+}
+constexpr std::pair<std::string_view, std::string_view> kFields[] =
+    {  // and the kind that lacks it then
+        {"token", "tokens"},
+        {"asked", ""},
+        {"left", ""},
+        {"step", "steps"}};
+
 std::string TimeText(Instant at) { return FormatRfc3339(sim::ToTimestamp(at)); }
 
 }  // namespace
@@ -84,13 +113,14 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
       // Without tokens whoever writes its id is the owner.
       const bool is_new = !token || !row.before || (*row.before)[column] != (*row.after)[column] ||
                           (*row.before)[*token] != (*row.after)[*token];
-      if (is_new && row.writer != ProcessId{}) process_of_id_[*id] = NameOf(row.writer);
-      if (const auto found = process_of_id_.find(*id); found != process_of_id_.end()) {
+      if (is_new && row.writer != ProcessId{}) process_of_id_[{*key, *id}] = NameOf(row.writer);
+      if (const auto found = process_of_id_.find({*key, *id}); found != process_of_id_.end()) {
         after[std::string(protocol_.columns[column].name)] = found->second;
       }
     }
   }
   rows_[*key] = after;
+  if (row.writer == ProcessId{} && at != Instant{}) ++outside_;
   // What was there at the start was there before the stream.
   if (row.writer == ProcessId{} && at == Instant{}) return;
   json mod = json::object();
@@ -129,7 +159,7 @@ void ForeignHistory::On(const sim::ProcessStarted& x, Instant at) {
 
 void ForeignHistory::On(const sim::ProcessStopped& x, Instant at) {
   stopped_.insert(x.process);
-  Say(x.process, "lost", at);
+  Say(x.process, "leads_not", at);
 }
 
 void ForeignHistory::On(const sim::ProcessGone& x, Instant at) {
@@ -145,7 +175,8 @@ void ForeignHistory::On(const sim::ProcessPaused& x, Instant) { paused_[x.proces
 void ForeignHistory::On(const sim::ProcessResumed& x, Instant at) {
   const auto lapsed = paused_.extract(x.process);
   if (lapsed.empty()) return;
-  for (const uint16_t lock : lapsed.mapped()) Say(x.process, "lost", at, setup_.LockName(lock));
+  const char* const event = stopped_.contains(x.process) ? "leads_not" : "lost";
+  for (const uint16_t lock : lapsed.mapped()) Say(x.process, event, at, setup_.LockName(lock));
 }
 
 void ForeignHistory::On(const sim::BeliefChanged& x, Instant at) {
@@ -158,7 +189,9 @@ void ForeignHistory::On(const sim::BeliefChanged& x, Instant at) {
     paused->second.push_back(x.lock);
     return;
   }
-  Say(x.process, leads ? "leads" : "lost", at, setup_.LockName(x.lock));
+  // What its stop has ended, or never began, does not end now.
+  const bool ends = !was.empty() && !stopped_.contains(x.process);
+  Say(x.process, leads ? "leads" : ends ? "lost" : "leads_not", at, setup_.LockName(x.lock));
   if (leads) beliefs_[key] = {.entry = entries_.size() - 1, .until = believes_until_[key]};
 }
 
@@ -250,8 +283,55 @@ void ForeignHistory::Hear(const sim::Observation& observation, uint64_t, uint64_
       observation.what);
 }
 
-std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const {
+std::vector<std::string> ForeignHistory::Lines(const Recording& recording,
+                                               LeftOut* left_out) const {
   Draws draws(recording.seed);
+  Draws leaves(recording.seed + 1'000'003);
+  const auto is_left_out = [&] { return leaves.Below(1'000) < recording.left_out_per_mille; };
+  std::vector<std::string> what;
+  std::set<std::string> silent;                          // processes
+  std::set<std::pair<std::string, std::string>> events;  // of a process
+  std::set<std::pair<std::string, std::string>> fields;
+  std::map<std::string, std::set<std::string>> undeclared;  // kinds
+  std::set<std::string> columns;
+  const std::string resource = "the resource";
+  std::vector<std::string> names = {resource, kSupervisor};
+  for (const auto& [name, process] : processes_) names.push_back(name);
+  for (const std::string& name : names) {
+    for (const KindOfLine& kind : KindsOfLines()) {
+      if (!is_left_out()) continue;
+      what.push_back(name + " " + std::string(kind.events.front()) + ".." +
+                     std::to_string(kind.events.size()));
+      for (const std::string_view event : kind.events) events.emplace(name, event);
+      undeclared[name].emplace(kind.kind);
+      // Tokens come with these.
+      undeclared[name].emplace("tokens");
+    }
+    for (const auto& [field, kind] : kFields) {
+      if (!is_left_out()) continue;
+      what.push_back(name + " ." + std::string(field));
+      if (field == "left" && left_out != nullptr) left_out->lapses = true;
+      fields.emplace(name, field);
+      undeclared[name].emplace(kind);
+      if (field == "token") undeclared[name].emplace("owns");
+    }
+    if (is_left_out() && name != resource && name != kSupervisor) {
+      what.push_back(name + " all");
+      silent.insert(name);
+    }
+  }
+  const bool no_rows = is_left_out();
+  const bool no_old_values = is_left_out();
+  for (const ColumnInfo& column : protocol_.columns) {
+    if (!column.key && is_left_out()) columns.emplace(column.name);
+  }
+  for (const std::string& column : columns) what.push_back("column " + column);
+  if (no_rows) what.emplace_back("rows");
+  if (no_old_values) what.emplace_back("old values");
+  if (left_out != nullptr) {
+    left_out->rows = no_rows;
+    left_out->what = what;
+  }
   std::vector<std::string> lines;
   std::map<std::string, Duration> offsets;
   std::map<std::string, int64_t> rates;  // in ppm
@@ -267,6 +347,12 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
     if (recording.clocks_declared) {
       line["offset"] = json::array({"-" + FormatDuration(most), FormatDuration(most)});
     }
+    const bool declares = recording.left_out_per_mille == 0 || leaves.Below(2) == 0;
+    json logs = json::array();
+    for (const char* kind : {"leads", "works", "tokens", "answer", "owns", "steps"}) {
+      if (!undeclared[name].contains(kind)) logs.push_back(kind);
+    }
+    if (declares && !logs.empty() && !silent.contains(name)) line["logs"] = logs;
     lines.push_back(line.dump());
   }
   // Its clock is true.
@@ -284,7 +370,23 @@ std::vector<std::string> ForeignHistory::Lines(const Recording& recording) const
       return at + offsets[entry.of] + drift;
     };
     for (const auto& [name, at] : entry.times) line[name] = TimeText(shown(at));
+    const std::string event = entry.is_row ? "" : entry.line["event"].get<std::string>();
+    if (entry.is_row && no_rows) continue;
+    if (!entry.is_row && (silent.contains(entry.of) || events.contains({entry.of, event})))
+      continue;
     if (entry.lapses) line["left"] = FormatDuration(shown(*entry.lapses) - shown(entry.at));
+    for (const auto& [field, kind] : kFields) {
+      if (fields.contains({entry.of, std::string(field)})) line.erase(std::string(field));
+    }
+    if (entry.is_row) {
+      json& mod = line["mods"][0];
+      for (const std::string& column : columns) {
+        if (mod.contains("new_values")) mod["new_values"].erase(column);
+        mod["old_values"].erase(column);
+      }
+      if (no_old_values) mod.erase("old_values");
+      if (!columns.empty()) line["value_capture_type"] = "NEW_VALUES";
+    }
     if (entry.begins) numbers[entry.of] = 0;
     if (!entry.is_row) line["n"] = ++numbers[entry.of];
     const bool is_missing = draws.Below(1'000) < recording.missing_per_mille && last[entry.of] != i;

@@ -29,6 +29,16 @@ struct Recording {
   int64_t missing_per_mille = 0;  // of lines, but the last of each process and of each row
   int64_t twice_per_mille = 0;
   Duration disorder;  // how much later a line may be written than one that came after it
+  // Of each process each kind of line, each field of its lines, and all of them; of rows each column, and what was
+  // before. A process that leaves out a kind does not say that it logs it; whether others say so is drawn.
+  int64_t left_out_per_mille = 0;
+};
+
+// What was left out, as far as it takes away what a verdict takes for granted.
+struct LeftOut {
+  bool rows = false;              // all of them
+  bool lapses = false;            // "left", of somebody
+  std::vector<std::string> what;  // for people
 };
 
 class ForeignHistory final : public sim::ObservationSink {
@@ -43,7 +53,10 @@ class ForeignHistory final : public sim::ObservationSink {
   void Hear(const sim::Observation& observation, uint64_t ordinal, uint64_t hash) override;
 
   // The lines of one file.
-  std::vector<std::string> Lines(const Recording& recording) const;
+  std::vector<std::string> Lines(const Recording& recording, LeftOut* left_out = nullptr) const;
+
+  // Writes of operators.
+  int64_t outside_writes() const { return outside_; }
 
  private:
   struct Entry {
@@ -96,8 +109,10 @@ class ForeignHistory final : public sim::ObservationSink {
     StepName step;
   };
   std::map<std::tuple<ProcessId, uint16_t, RequestId>, Transaction> transactions_;
-  std::map<std::string, std::string> process_of_id_;
+  // By the row and the id: a process may have an id that another one has in another lock.
+  std::map<std::pair<std::string, std::string>, std::string> process_of_id_;
   std::map<std::string, nlohmann::json> rows_;  // as they were written
+  int64_t outside_ = 0;
 };
 
 }  // namespace whorl::check

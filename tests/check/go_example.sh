@@ -18,4 +18,4 @@ export CGO_LDFLAGS="-Wl,--start-group $* -Wl,--end-group -lstdc++ -lm -lpthread"
 (cd "$root/examples/check/go" && go build -o "$folder/check_go_example" .)
 said=$("$folder/check_go_example")
 echo "$said"
-[[ $said == "single_worker: violated: b was at work under lock job while a did, at "* ]]
+[[ $said == 'single_worker: violated: b was at work under lock "job" while a did, at '* ]]

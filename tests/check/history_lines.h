@@ -33,6 +33,11 @@ inline std::string Says(const std::string& id, const std::string& event, const s
          "\"" + more + "}";
 }
 
+// It logs all lines of these kinds.
+inline std::string Logs(const std::string& id, const std::string& kinds) {
+  return R"({"event":"process","id":")" + id + R"(","logs":")" + kinds + "\"}";
+}
+
 inline std::string Call(const std::string& id, const std::string& sent, const std::string& commit,
                         const std::string& received) {
   return R"({"event":"call","id":")" + id + R"(","lock":"job","sent":")" + Second(sent) +

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "check/check.h"
@@ -61,6 +62,38 @@ TEST(CheckClockSteps, WhatARequestShowsWearsOffUntilTheReply) {
   EXPECT_LE(clock.At(at(100'000)).least, -Milliseconds(20));
 }
 
+// --- many spans ----------------------------------------------------------------------------------
+
+// Otherwise a history of one lock by a coarse clock takes time and memory that grow with its square.
+TEST(CheckSpans, EqualOnesAreKeptOnceAndCountedEach) {
+  constexpr int kEach = 100;
+  Checker checker(V2(), {.lease = Seconds(10), .clock_error = Milliseconds(10)});
+  JsonLines reader(V2(), {});
+  std::vector<Operation> operations;
+  for (int i = 0; i < kEach; ++i) {
+    for (const std::string id : {"a", "b", "c"}) {
+      reader.Read(Says(id, "leads", "10"), {}, operations);
+      reader.Read(Says(id, "lost", "10"), {}, operations);
+    }
+  }
+  for (Operation& operation : operations) checker.Add(std::move(operation));
+  EXPECT_EQ(checker.Verdict()[Invariant::kSingleLeaderBelief].possible, 3 * kEach * kEach);
+  EXPECT_EQ(checker.SpansKept(), 3);
+}
+
+// By their processes' clocks they are half a minute apart.
+TEST(CheckSpans, OverlapInTrueTime) {
+  const auto judge = [](const std::string& offset, const std::string& a, const std::string& a_to,
+                        const std::string& b, const std::string& b_to) {
+    return Belief({R"({"event":"process","id":"a","offset":)" + offset + "}", Says("a", "leads", a),
+                   Says("a", "lost", a_to), Says("b", "leads", b), Says("b", "lost", b_to)});
+  };
+  EXPECT_EQ(judge(R"(["29s","31s"])", "40", "45", "12", "13"), Finding::kViolated);
+  EXPECT_EQ(judge(R"(["29s","31s"])", "40", "45", "20", "21"), Finding::kHolds);
+  EXPECT_EQ(judge(R"(["-31s","-29s"])", "10", "15", "42", "43"), Finding::kViolated);
+  EXPECT_EQ(judge(R"(["-31s","-29s"])", "10", "15", "55", "56"), Finding::kHolds);
+}
+
 // --- restarts ------------------------------------------------------------------------------------
 
 // It was started anew with another lease: by which of them a row is judged is not known.
@@ -95,7 +128,7 @@ TEST(CheckHalfRecords, WithoutOldValuesTheUnseenOwnerIsUnknown) {
   const auto verdict = Judge({kBeat, Change("09", "UPDATE", Values("09", "09", "b"), "{}")});
   EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text,
-              HasSubstr("who held lock job before 2026-01-01T00:00:09Z is not recorded"));
+              HasSubstr("who held lock \"job\" before 2026-01-01T00:00:09Z is not recorded"));
   // The first change of all may be a takeover, too.
   EXPECT_EQ(Lease({Change("09", "UPDATE", Values("09", "09", "b"), "{}"),
                    Change("30", "UPDATE", Values("30", "30", "c"), "{}")}),
@@ -147,12 +180,14 @@ std::string Ended(const std::string& id, const std::string& at) {
 }
 
 TEST(CheckEnds, WhoIsSeenToHaveEndedBelievesAndWorksNoMore) {
-  for (const auto& [begins, invariant] : {std::pair("leads", Invariant::kSingleLeaderBelief),
-                                          std::pair("works", Invariant::kSingleWorker)}) {
+  for (const auto& [begins, ends, invariant] :
+       {std::tuple("leads", "lost", Invariant::kSingleLeaderBelief),
+        std::tuple("works", "rests", Invariant::kSingleWorker)}) {
     const auto judge = [&](const std::string& b_begins, const std::vector<std::string>& more) {
-      return Judge(Joined({Says("a", begins, "10"), Says("a", "goes_on", "15"),
-                           Says("b", begins, b_begins), Says("b", "stopped", "50")},
-                          more))[invariant]
+      return Judge(Joined(
+          {Says("a", begins, "05"), Says("a", ends, "06"), Says("a", begins, "10"),
+           Says("a", "goes_on", "15"), Says("b", begins, b_begins), Says("b", "stopped", "50")},
+          more))[invariant]
           .finding;
     };
     EXPECT_EQ(judge("30", {}), Finding::kPossible) << begins;
@@ -204,7 +239,7 @@ TEST(CheckEnds, SpansAfterAProcessThatEndedAreForgotten) {
   JsonLines reader(*FindProtocol("spindle_v2"), {});
   std::vector<Operation> operations;
   for (const std::string& line :
-       {Says("a", "leads", "01"), Ended("a", "02"), Says("b", "leads", "03"),
+       {Logs("c", "leads"), Says("a", "leads", "01"), Ended("a", "02"), Says("b", "leads", "03"),
         Says("b", "lost", "04"), Says("b", "rests", "20"), Says("b", "rests", "40"),
         Says("b", "goes_on", "50"),
         // Too late to be judged against spans that were forgotten.
@@ -252,7 +287,7 @@ TEST(CheckMissingLogs, WhoTookALockAndHasNoLogMayHaveBelievedAnything) {
   };
   const InvariantFinding alone = judge({});
   EXPECT_EQ(alone.finding, Finding::kUnknown);
-  EXPECT_THAT(alone.text, HasSubstr("no line of b, which took lock job, was recorded"));
+  EXPECT_THAT(alone.text, HasSubstr("no line of b, which took lock \"job\", was recorded"));
   EXPECT_EQ(judge({Says("b", "leads", "16"), Says("b", "lost", "17")}).finding, Finding::kHolds);
 }
 

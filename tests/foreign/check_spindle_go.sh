@@ -79,7 +79,7 @@ run() {  # run ID: a process that takes part in the lock job
       at="$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)"
       case "$line" in
         *'"leads"'*) event=leads ;;
-        *'"leads_not"'*) event=lost ;;
+        *'"leads_not"'*) event=leads_not ;;
         *) event=goes_on ;;
       esac
       echo "{\"event\":\"$event\",\"id\":\"$1\",\"lock\":\"job\",\"time\":\"$at\"}"
@@ -141,7 +141,7 @@ expect table 'gaps 0'
 # The paused process believed that it still led.
 judge logs 1 "$scratch"/pod-*.jsonl --clock-error 20ms
 expect logs '^violated +single_leader_belief'
-expect logs 'pod-b believed that it leads lock job while pod-a did'
+expect logs 'pod-b believed that it leads lock "job" while pod-a did'
 # Without a word of its end, pod-b may have believed so beside whoever led after it.
 beliefs() {  # beliefs NAME: how many overlaps of beliefs are possible
   python3 -c "import json, sys

@@ -1,6 +1,6 @@
 // libFuzzer's entry: any bytes as a history, compressed or not, in any format. The first byte chooses
 // between the formats that are recognised, logs by the ready mapping, and logs by a mapping that the bytes
-// before the first zero are.
+// before the first zero are; and how long the parts are in which a line is given.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "check/check.h"
 #include "check/decoder.h"
 #include "check/input.h"
+#include "check/relative_time.h"
 
 constexpr size_t kTextMax = size_t{1} << 20U;  // of what a few bytes may unpack to
 
@@ -34,8 +35,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (own.Parse(bytes.substr(0, end)).empty()) pattern = &own;
     bytes.remove_prefix(std::min(end + 1, bytes.size()));
   }
-  check::Input input(protocol,
-                     {.wanted = {.lock = "job", .table = {}}, .format = {}, .pattern = pattern});
+  const size_t part = size_t{1} << (data[0] / 3 % 16);
+  check::InputOptions options = {
+      .wanted = {.lock = "job", .table = {}}, .format = {}, .pattern = pattern};
+  if (data[0] >= 128) options.wanted.jepsen.lease = Seconds(10);
+  check::Input input(protocol, options);
+  check::TimeOrigins origins;
   std::string text;
   check::Decoder decoder;
   if (decoder.Add(bytes, text).empty()) (void)decoder.Finish(text);
@@ -46,9 +51,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   while (!rest.empty()) {
     const size_t end = rest.find('\n');
     ++place.line;
+    std::string_view line = rest.substr(0, end);
     operations.clear();
-    if (!input.Read(rest.substr(0, end), place, operations).empty()) checker.AddUnread(place);
-    for (check::Operation& operation : operations) checker.Add(std::move(operation));
+    for (; line.size() > part; line.remove_prefix(part)) {
+      if (!input.Part(line.substr(0, part), place, operations).empty()) checker.AddUnread(place);
+    }
+    if (!input.Read(line, place, operations).empty()) checker.AddUnread(place);
+    for (const std::string& refused : options.wanted.Counts().TakeRefused()) {
+      if (!refused.empty()) checker.AddUnread(place);
+    }
+    std::string wrong;
+    for (check::Operation& operation : operations) {
+      if (!origins.Refuses(operation, wrong)) checker.Add(std::move(operation));
+    }
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);
   }

@@ -28,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   resumed.reset();
   if (!cli::ParseResume(sim::DumpJson(json), request, resumed).ok() || !resumed) return 0;
   // Nothing is written, since the stream comes no further.
-  cli::Judgement judgement(*FindProtocol(request.protocol), request);
+  cli::Judgement judgement(*FindProtocol(request.protocol), request,
+                           std::make_shared<check::RecordCounts>());
   judgement.GoOn(*std::move(resumed));
   (void)judgement.News();
   (void)judgement.Verdict();

@@ -74,8 +74,10 @@ TEST_F(CheckVersionsTest, AHistoryThatBreaksThemIsViolated) {
   WriteByHand("pod-c", "2026-01-01T00:00:00Z");
   const Ended ended = Check();
   EXPECT_EQ(ended.code, 1) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("pod-c committed the token 2026-01-01T00:00:00Z of lock job"));
-  EXPECT_THAT(ended.out, HasSubstr("pod-b took lock job from pod-a"));
+  // A token that is not its commit's no process writes.
+  EXPECT_THAT(ended.out, HasSubstr("violated  outside_write"));
+  EXPECT_THAT(ended.out, HasSubstr("set token to 2026-01-01T00:00:00Z, which is not its commit"));
+  EXPECT_THAT(ended.out, HasSubstr("pod-b took lock \"job\" from pod-a"));
 }
 
 TEST_F(CheckVersionsTest, ErrorsSayWhereAndWhatToDo) {

@@ -1,0 +1,38 @@
+// Writes to the lock table that no process of the protocol can have made: by an operator, a restored backup, or
+// a row deletion policy.
+//
+// By the statements of each protocol: a column that a statement sets to PENDING_COMMIT_TIMESTAMP() is its commit
+// timestamp, and a row that no statement deletes is not deleted. What is not known counts as what a process may
+// have written. Of a protocol that is not whorl's own only system transactions are told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "check/operation.h"
+#include "protocol/protocols.h"
+#include "sim/scenario/rules.h"
+
+namespace whorl::check {
+
+struct OutsideRules {
+  enum class Of : uint8_t { kOther, kSpindleV2, kSpindleV3, kFencedLease, kSemaphore, kLeaseLock };
+
+  explicit OutsideRules(const ProtocolInfo& judged);
+
+  // What shows it, for people: "set heartbeat to .., which is not its commit timestamp"; empty: a process may have
+  // made the change. `before`: what is known of the row; empty: it was not there.
+  std::string Why(const RowChange& change, const KnownRow& before) const;
+
+  const ProtocolInfo& protocol;
+  Of of = Of::kOther;
+  // Columns, if the protocol has them.
+  std::optional<size_t> holder;
+  std::optional<size_t> token;
+  std::optional<size_t> renewed;
+  std::optional<size_t> until;
+};
+
+}  // namespace whorl::check
