@@ -309,7 +309,7 @@ const recorded = (() => {
 
 test('a recorded history is a run: its violation, its lanes, its story, the row of an event', () => with_(recorded, {}, async (page) => {
   const verdict = await page.textContent('#verdict');
-  assert.match(verdict, /single_leader_belief violated at 59\.518249 s: pod-b believed that it leads lock nightly while pod-a did/);
+  assert.match(verdict, /single_leader_belief violated at 59\.518249 s: pod-b believed that it leads lock "nightly" while pod-a did/);
   assert.match(await page.textContent('#name'), /recorded by others/);
   assert.match(await page.textContent('#origin'), /To judge this history again: whorl check .*--protocol spindle_v2/);
   assert.match(await page.textContent('#story'), /inferred: pod-a was paused/);
