@@ -49,7 +49,7 @@ struct PlannedRequest {
   std::map<std::string, std::optional<std::vector<Parameter>>> inferred;  // by TextKey
 };
 
-// Shorter requests are planned under the lock, which takes less time than to take it twice.
+// Shorter requests are planned under the lock: a few milliseconds at most.
 inline constexpr size_t kLongRequest = 10'000;  // bytes
 
 // Plans what decoding the request asks for. REQUIRES: Proto is a request that has statements.
