@@ -167,9 +167,7 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
   status = CheckPartitioned(call);
   if constexpr (std::is_same_v<Call, Commit>) {
     const auto& commit = std::get<Commit>(call.request);
-    const auto* id = std::get_if<TransactionId>(&commit.transaction);
-    const int64_t mutations = MutationsOf(commit, id != nullptr ? *id : TransactionId());
-    if (status.ok() && mutations > kMutationsMax) status = TooManyMutations();
+    if (status.ok() && MutationsOf(commit) > kMutationsMax) status = TooManyMutations();
   }
   if constexpr (std::is_same_v<Call, ExecuteSql>) {
     call.mode = proto.query_mode();
@@ -183,7 +181,8 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
     const auto* id = std::get_if<TransactionId>(&std::get<ExecuteSql>(call.request).transaction);
     if (id != nullptr && partitioned_.contains(*id)) call.partitioned = Partitioned::kStatement;
   }
-  Submit(std::move(call), now, out);
+  Begin(std::move(call), now);
+  Settle(now, out);
 }
 
 template void ServedDatabase::Serve<ExecuteSql>(const v1::ExecuteSqlRequest&, const std::string&,
@@ -241,11 +240,10 @@ Status ServedDatabase::Describe(const v1::ExecuteSqlRequest& proto, Pending& cal
   return {};
 }
 
-void ServedDatabase::Submit(Pending pending, Timestamp now, std::vector<CallOutcome>& out) {
+void ServedDatabase::Begin(Pending pending, Timestamp now) {
   const CallName call = NextCallName();
   const Pending& kept = pending_.emplace(call, std::move(pending)).first->second;
   model::Serve(catalogue_, database_, call, kept.request, LeadersAt(now), effects_);
-  Settle(now, out);
 }
 
 std::vector<v1::Session> ServedDatabase::CreateSessions(int count, Timestamp now,
@@ -350,17 +348,13 @@ void ServedDatabase::Finish(Pending pending, const Response& response, Timestamp
   commit.precommit_token = response.precommit_token;
   commit.precommit_sequence = response.precommit_sequence;
   for (MessagePtr& message : answer.messages) message = WithLowerBound(*message);
-  // The effects of serving it follow those that Settle is going through.
-  const CallName call = NextCallName();
-  const Pending& kept = pending_
-                            .emplace(call, Pending{.tag = pending.tag,
-                                                   .form = pending.form,
-                                                   .session = pending.session,
-                                                   .request = std::move(commit),
-                                                   .partitioned = Partitioned::kCommit,
-                                                   .statement_answer = std::move(answer)})
-                            .first->second;
-  model::Serve(catalogue_, database_, call, kept.request, LeadersAt(now), effects_);
+  Begin({.tag = pending.tag,
+         .form = pending.form,
+         .session = pending.session,
+         .request = std::move(commit),
+         .partitioned = Partitioned::kCommit,
+         .statement_answer = std::move(answer)},
+        now);
 }
 
 Status ServedDatabase::CheckPartitioned(const Pending& pending) const {
@@ -426,9 +420,11 @@ void ServedDatabase::RememberMutations(const Pending& pending, const Response& r
   }
 }
 
-int64_t ServedDatabase::MutationsOf(const Commit& commit, const TransactionId& transaction) const {
+int64_t ServedDatabase::MutationsOf(const Commit& commit) const {
   int64_t count = CountMutations(commit.mutations);
-  const auto statements = mutations_.find(transaction);
+  const auto* id = std::get_if<TransactionId>(&commit.transaction);
+  if (id == nullptr) return count;
+  const auto statements = mutations_.find(*id);
   if (statements == mutations_.end()) return count;
   for (const auto& [sequence, mutations] : statements->second) count += mutations;
   return count;
@@ -466,7 +462,7 @@ void ServedDatabase::BatchWrite(const v1::BatchWriteRequest& proto, const std::s
     SetSession(call.request, session);
     groups->waiting.push_back(std::move(call));
   }
-  for (size_t i = 0; i < kGroupsAtOnce; ++i) SubmitNextOf(*groups, now);
+  for (size_t i = 0; i < kGroupsAtOnce; ++i) BeginNextOf(*groups, now);
   Settle(now, out);
   // Otherwise the last of the groups that are under way answers.
   const bool all_refused =
@@ -478,13 +474,10 @@ void ServedDatabase::BatchWrite(const v1::BatchWriteRequest& proto, const std::s
   }
 }
 
-// Its effects are for Settle.
-void ServedDatabase::SubmitNextOf(Groups& groups, Timestamp now) {
+void ServedDatabase::BeginNextOf(Groups& groups, Timestamp now) {
   if (groups.waiting.empty()) return;
-  const CallName call = NextCallName();
-  const Pending& kept = pending_.emplace(call, std::move(groups.waiting.front())).first->second;
+  Begin(std::move(groups.waiting.front()), now);
   groups.waiting.pop_front();
-  model::Serve(catalogue_, database_, call, kept.request, LeadersAt(now), effects_);
 }
 
 void ServedDatabase::AddToGroups(Groups& groups, int32_t group, const Status& status,
@@ -503,7 +496,7 @@ void ServedDatabase::FinishGroup(const Pending& pending, const Response& respons
                                  std::vector<CallOutcome>& out) {
   Groups& groups = *pending.groups;
   AddToGroups(groups, pending.group, response.status, &response);
-  SubmitNextOf(groups, now);
+  BeginNextOf(groups, now);
   if (groups.left > 0 || groups.is_answered) return;
   groups.is_answered = true;
   out.push_back({.tag = pending.tag, .answer = std::move(groups.answer)});
@@ -516,7 +509,7 @@ void ServedDatabase::StartCommit(const model::CommitStarted& started, Timestamp 
       [&](const model::TransactionState& one) { return one.id == started.transaction; });
   Pending& pending = pending_.at(transaction->commit_call);
   if (pending.wants_commit_stats) {
-    pending.mutation_count = MutationsOf(std::get<Commit>(pending.request), transaction->id);
+    pending.mutation_count = MutationsOf(std::get<Commit>(pending.request));
   }
   Timestamp due = now + options_.replication_latency;
   if (options_.commit_wait == CommitWait::kUntilSurelyPast) {

@@ -112,7 +112,8 @@ class ServedDatabase {
     Answer answer;
   };
 
-  void Submit(Pending pending, Timestamp now, std::vector<CallOutcome>& out);
+  // Gives the call to the model. Its effects, which follow those that there are, are for Settle.
+  void Begin(Pending pending, Timestamp now);
   // One for each split, and `more`.
   std::vector<model::Moment> LeadersAt(Timestamp now, size_t more = 0) const;
   CallName NextCallName();
@@ -123,7 +124,7 @@ class ServedDatabase {
               std::vector<CallOutcome>& out);
   void FinishGroup(const Pending& pending, const Response& response, Timestamp now,
                    std::vector<CallOutcome>& out);
-  void SubmitNextOf(Groups& groups, Timestamp now);
+  void BeginNextOf(Groups& groups, Timestamp now);
   void AddToGroups(Groups& groups, int32_t group, const Status& status,
                    const Response* response) const;
   // Refuses a statement that partitioned DML cannot be; OK for other statements.
@@ -147,7 +148,7 @@ class ServedDatabase {
   const model::Plan* PlanOf(const Sql& sql, std::optional<model::CompiledStatement>& scratch) const;
   void RememberMutations(const Pending& pending, const Response& response);
   // All mutations that the Commit writes.
-  int64_t MutationsOf(const Commit& commit, const TransactionId& transaction) const;
+  int64_t MutationsOf(const Commit& commit) const;
 
   const std::string name_;
   const uint32_t incarnation_;
