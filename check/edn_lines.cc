@@ -220,14 +220,7 @@ bool EdnLines::BeginsAnew(std::string_view line) {
   return true;
 }
 
-std::string EdnLines::Said() {
-  std::vector<std::string> wrong = std::exchange(wrong_, {});
-  if (wrong.empty()) return {};
-  std::string last = std::move(wrong.back());
-  wrong.pop_back();
-  for (std::string& text : wrong) wanted_.Counts().Refuse(std::move(text));
-  return last;
-}
+std::string EdnLines::Said() { return wanted_.Counts().RefuseButLast(std::exchange(wrong_, {})); }
 
 std::string EdnLines::Part(std::string_view part, const Place& place, std::vector<Operation>& out) {
   out_ = &out;

@@ -141,14 +141,7 @@ void JsonLines::Cut() {
   wrong_.push_back(Cat(at.WhereIs({}, 0), ": is no JSON: what begins here does not end"));
 }
 
-std::string JsonLines::Said() {
-  std::vector<std::string> wrong = std::exchange(wrong_, {});
-  if (wrong.empty()) return {};
-  std::string last = std::move(wrong.back());
-  wrong.pop_back();
-  for (std::string& text : wrong) wanted_.Counts().Refuse(std::move(text));
-  return last;
-}
+std::string JsonLines::Said() { return wanted_.Counts().RefuseButLast(std::exchange(wrong_, {})); }
 
 bool JsonLines::BeginsAnew(std::string_view line, const Place& place) {
   if (!line.starts_with("{\"")) return false;

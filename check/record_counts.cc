@@ -83,6 +83,14 @@ void RecordCounts::Refuse(std::string wrong) {
   new_refused_.push_back(std::move(wrong));
 }
 
+std::string RecordCounts::RefuseButLast(std::vector<std::string> wrong) {
+  if (wrong.empty()) return {};
+  std::string last = std::move(wrong.back());
+  wrong.pop_back();
+  for (std::string& text : wrong) Refuse(std::move(text));
+  return last;
+}
+
 int64_t RecordCounts::used() const {
   int64_t sum = 0;
   for (const int64_t count : used_) sum += count;

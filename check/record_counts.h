@@ -94,6 +94,8 @@ class RecordCounts {
   void Pass(std::string_view reason, std::string_view word = {}, Bearing bearing = Bearing::kNone);
   // `wrong` begins with the place.
   void Refuse(std::string wrong);
+  // Refuses all but the last, and returns that one, which a LineReader says itself; empty if there is none.
+  std::string RefuseButLast(std::vector<std::string> wrong);
 
   // A change record shows the column of the protocol's table; the name lives on.
   void ShowColumn(std::string_view name) { shown_columns_.insert(name); }
