@@ -133,8 +133,6 @@ inline constexpr NoteId kClockStoodStill{"the clock stood still"};  // by how mu
 // The lock, and what is wrong with its row.
 inline constexpr NoteId kBadRow{"the row cannot be read"};
 inline constexpr NoteId kReleaseFailed{"release failed"};  // error
-// Another process announced its release: the process looks at the row at once.
-inline constexpr NoteId kHeardOfRelease{"heard of a release"};
 }  // namespace notes
 
 namespace purposes {

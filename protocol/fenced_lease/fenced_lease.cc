@@ -1,6 +1,7 @@
 #include "protocol/fenced_lease/fenced_lease.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "protocol/fenced_lease/row.h"
@@ -76,9 +77,25 @@ bool IsFlying(const State& state, FlightKind kind) {
   });
 }
 
+// The earliest time for the next look, which is paid for if it is now: invariant 8.
+LocalInstant PayForLook(Context& here) {
+  const Constants& constants = here.config.constants;
+  const LocalInstant now = here.now.monotonic;
+  if (constants.looks_at_once == std::numeric_limits<int64_t>::max()) return now;
+  const Duration each = here.config.lease / constants.beats_in_lease;
+  std::optional<LocalInstant>& paid_until = here.state.looks_paid_until;
+  const LocalInstant paid = std::max(paid_until.value_or(now), now);
+  const LocalInstant earliest = paid - each * (constants.looks_at_once - 1);
+  if (earliest > now) return earliest;
+  paid_until = paid + each;
+  return now;
+}
+
 void SendRead(Context& here) {
   if (IsFlying(here.state, FlightKind::kRead)) return;
   Cancel(here, kPoll);
+  const LocalInstant earliest = PayForLook(here);
+  if (earliest > here.now.monotonic) return Set(here, kPoll, earliest);
   Transaction transaction = OneStatement(steps::kRead, Mode::kStrongRead, here.config.read,
                                          ValuesOf(here.config.lock_name));
   transaction.return_read_timestamp = here.state.first_look;
@@ -386,7 +403,7 @@ void OnReleaseAnnounced(Context& here) {
   if (state.term || state.stopping || state.prefix.empty()) return;
   if (IsFlying(state, FlightKind::kClaim)) return;
   for (Flight& flight : state.flights) flight.wanted = flight.kind != FlightKind::kRead;
-  Remark(here, whorl::notes::kHeardOfRelease, {});
+  Remark(here, notes::kHeardOfRelease, {});
   SendRead(here);
 }
 
@@ -568,6 +585,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
           std::vector<Effect>& out) {
   Context here{config, state, now, entropy, out};
   if (now.monotonic >= state.not_before) state.not_before.reset();
+  if (now.monotonic >= state.looks_paid_until) state.looks_paid_until.reset();
   if (state.term && now.monotonic >= state.term->deadline) OnDeadline(here);
   if (std::holds_alternative<Started>(event)) return OnStarted(here);
   if (std::holds_alternative<StopRequested>(event)) return OnStop(here);

@@ -18,7 +18,8 @@
 //      before that either.
 //   6. A Commit whose outcome stays unknown is read back; it is never run again.
 //   7. A row is given back only after WorkStopped: no work of this process runs under it any more.
-//   8. Whatever Spanner answers, nothing is repeated in a loop without a pause.
+//   8. Whatever Spanner answers, and whatever other processes do to the row or announce, a process looks
+//      at most looks_at_once times in a row, and then once every L/16.
 // Left out: a blocking Lock(), the cloned virtual machine (two processes with one attempt id), and
 // clocks that do not count suspension, which are noticed only afterwards.
 #pragma once
@@ -60,14 +61,18 @@ struct Constants {
   int64_t polls_in_lease = 4;
   int64_t beats_in_lease = 16;
   int64_t take_delays_in_lease = 200;
+  // Looks that may follow each other as fast as they like; each costs L / beats_in_lease, which passing
+  // time pays back. The largest number means that looks are not counted.
+  int64_t looks_at_once = 7;
   // Of the latency in the smoothed latency of Commits; the latest one has 1.
   int64_t old_latency_weight = 3;
   WHORL_FIELDS(Constants, rho_ppm, beat_percent, poll_delay, clock_slack, polls_in_lease,
-               beats_in_lease, take_delays_in_lease, old_latency_weight);
+               beats_in_lease, take_delays_in_lease, looks_at_once, old_latency_weight);
 };
 
 // Constants that are whole quarters of the lease: clocks may be off by a quarter, a beat comes after a
-// half, and no delay is drawn. Nor is a latency smoothed, which would leave the grid.
+// half, and no delay is drawn. Nor is a latency smoothed, which would leave the grid, nor are looks
+// counted: messages may take any time on their way, so looks that wait show nothing more.
 constexpr Constants GridConstants(Duration lease) {
   return {.rho_ppm = 250'000,
           .beat_percent = 50,
@@ -76,6 +81,7 @@ constexpr Constants GridConstants(Duration lease) {
           .polls_in_lease = 4,
           .beats_in_lease = 4,
           .take_delays_in_lease = std::numeric_limits<int64_t>::max(),
+          .looks_at_once = std::numeric_limits<int64_t>::max(),
           .old_latency_weight = 0};
 }
 
@@ -167,6 +173,8 @@ struct State {
   std::optional<Seen> seen;
   Duration poll_pause;     // before the next look at a row that has not changed
   Duration claim_pause;    // before the next look after a claim that began no term
+  // Until when this process has paid for its looks: invariant 8. Empty: they are all paid for.
+  std::optional<LocalInstant> looks_paid_until;
   Duration longest_lease;  // in all rows seen so far
   // No belief before this local time: invariant 5. Empty: nothing is held back.
   std::optional<LocalInstant> not_before;
@@ -175,8 +183,8 @@ struct State {
   std::vector<Claim> unknown;  // claims whose outcome has to be read back
   std::vector<Flight> flights;
   WHORL_FIELDS(State, id, prefix, claims, stopping, work_stopped, first_look, term, seen,
-               poll_pause, claim_pause, longest_lease, not_before, commit_latency, last_term,
-               unknown, flights);
+               poll_pause, claim_pause, looks_paid_until, longest_lease, not_before, commit_latency,
+               last_term, unknown, flights);
 
   // What stands before the numbers of claims in attempt ids.
   std::string_view SerialsBase() const { return prefix; }

@@ -13,6 +13,12 @@ inline constexpr StepName kRelease{"release"};
 
 }  // namespace whorl::fenced_lease::steps
 
+namespace whorl::fenced_lease::notes {
+
+inline constexpr NoteId kHeardOfRelease{"heard of a release"};  // looks, as soon as it can pay for it
+
+}  // namespace whorl::fenced_lease::notes
+
 namespace whorl::fenced_lease::purposes {
 
 inline constexpr Purpose kAttemptId{"attempt_id"};

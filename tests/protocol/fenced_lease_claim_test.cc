@@ -16,6 +16,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 using FencedLeaseFollowerTest = LeaseTest;
 using FencedLeaseAnswerTest = LeaseTest;
@@ -144,6 +145,32 @@ TEST_F(FencedLeaseFollowerTest, ALookThatIsUnderWayMayBeOlderThanTheReleaseItHea
   EXPECT_FALSE(a.IsOut(steps::kTake));
   a.Sees(ReleasedRow());
   EXPECT_TRUE(a.IsOut(steps::kTake));
+}
+
+// A process with a lease of 9 s that followed rows of shorter leases looked eleven times in a second, since each
+// new heartbeat began its pauses anew.
+TEST_F(FencedLeaseFollowerTest, LooksWithinItsBudgetWhateverTheRowShowsAndOthersAnnounce) {
+  Follows(a);
+  TestRow row = TheirRow();
+  row.age = Seconds(10);  // by a clock that lies: the next heartbeat is due at once
+  for (int heartbeat = 1; heartbeat <= 6; ++heartbeat) {
+    row.heartbeat = At(Seconds(heartbeat));
+    a.HearsOfARelease();
+    ASSERT_TRUE(a.IsOut(steps::kRead)) << heartbeat;
+    a.Sees(row);
+  }
+  const LocalInstant start = a.now;
+  for (int look = 1; look <= 20; ++look) {
+    row.heartbeat = At(Seconds(10 + look));
+    EXPECT_THAT(a.HearsOfARelease(), Not(Contains("run read")));
+    a.Fires(kPoll);
+    ASSERT_TRUE(a.IsOut(steps::kRead)) << look;
+    EXPECT_EQ(a.now, start + Milliseconds(625) * look);
+    a.Sees(row);
+  }
+  a.Passes(Seconds(10));
+  a.HearsOfARelease();
+  EXPECT_TRUE(a.IsOut(steps::kRead)) << "what passes is paid back";
 }
 
 TEST_F(FencedLeaseFollowerTest, WhoLeadsOrStopsOrHasNotStartedDoesNotLookBecauseOfARelease) {

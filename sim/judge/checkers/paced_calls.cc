@@ -22,7 +22,7 @@ void ForgetBeforeLastSecond(std::vector<Instant>& times, Instant now) {
 
 PacedCalls::Part& PacedCalls::PartOf(ProcessId process, uint16_t lock, const CheckerSetup& setup) {
   Part& part = parts[setup.ParticipationIndex(process.node, lock)];
-  if (part.process != process) part = {.process = process, .steps = {}, .heard = {}};
+  if (part.process != process) part = {.process = process, .steps = {}};
   return part;
 }
 
@@ -37,10 +37,8 @@ void PacedCalls::On(const TransactionStarted& x, const Now& now) {
   Part& part = PartOf(x.process, x.lock, now.setup);
   Repeats& repeats = RepeatsOf(part, x.step);
   ForgetBeforeLastSecond(repeats.starts, now.at);
-  ForgetBeforeLastSecond(part.heard, now.at);
   repeats.starts.push_back(now.at);
-  const int64_t most =
-      StartsInSecondMax(now.setup.Node(x.process.node).lease) + std::ssize(part.heard);
+  const int64_t most = StartsInSecondMax(now.setup.Node(x.process.node).lease);
   if (std::ssize(repeats.starts) <= most) return;
   now.Violated(kInvariant, [&] {
     return now.NameOf(x.process) + " started " + std::to_string(repeats.starts.size()) + " times " +
@@ -60,12 +58,6 @@ void PacedCalls::On(const TransactionFinished& x, const Now& now) {
   const Ending ending = {.outcome = x.outcome, .code = x.code};
   if (repeats.ending && *repeats.ending != ending) repeats.starts.clear();
   repeats.ending = ending;
-}
-
-void PacedCalls::On(const Noted& x, const Now& now) {
-  if (x.note.note == notes::kHeardOfRelease) {
-    PartOf(x.process, x.lock, now.setup).heard.push_back(now.at);
-  }
 }
 
 }  // namespace whorl::sim

@@ -6,8 +6,6 @@
 //   - A transaction is one however often its client sends a call of it again: the policy of the client
 //     says how that is paced.
 //   - What the application asks for (has_lock) comes as often as it asks.
-//   - Each announced release that the process heard of within the second allows one more of each step: it
-//     looks because another process said so, not because it was refused.
 // So it is judged of runs, not of states: it needs the times of up to N starts of each step. Judged when a
 // transaction starts.
 #pragma once
@@ -37,8 +35,7 @@ struct PacedCalls {
   struct Part {
     ProcessId process;
     std::vector<Repeats> steps;
-    std::vector<Instant> heard;  // of releases, in the last second
-    WHORL_FIELDS(Part, process, steps, heard);
+    WHORL_FIELDS(Part, process, steps);
   };
 
   std::vector<Part> parts;  // by CheckerSetup::ParticipationIndex
@@ -50,7 +47,6 @@ struct PacedCalls {
 
   void On(const TransactionStarted& x, const Now& now);
   void On(const TransactionFinished& x, const Now& now);
-  void On(const Noted& x, const Now& now);
 
  private:
   Part& PartOf(ProcessId process, uint16_t lock, const CheckerSetup& setup);

@@ -91,29 +91,6 @@ TEST(PacedCallsTest, QuestionsOfTheApplicationDoNotCount) {
   ExpectHolds(pace.AtEnd(), Invariant::kPacedCalls);
 }
 
-// A process that is told of a release looks once, whatever it saw a moment ago.
-TEST(PacedCallsTest, EachReleaseThatIsHeardOfAllowsOneMore) {
-  for (const int heard : {0, 1, 3}) {
-    SCOPED_TRACE(heard);
-    Pace pace;
-    pace.trace.At(Milliseconds(900));
-    for (int i = 0; i < heard; ++i) {
-      pace.trace.Happens(Noted{.process = pace.trace.Process("a"),
-                               .lock = 0,
-                               .note = {.note = notes::kHeardOfRelease, .values = {}}});
-    }
-    for (int i = 0; i < 10 + heard; ++i) pace.Calls(Seconds(1));
-    ExpectHolds(pace.AtEnd(), Invariant::kPacedCalls);
-  }
-  Pace later;
-  later.trace.At(Milliseconds(900))
-      .Happens(Noted{.process = later.trace.Process("a"),
-                     .lock = 0,
-                     .note = {.note = notes::kHeardOfRelease, .values = {}}});
-  for (int i = 0; i < 11; ++i) later.Calls(Milliseconds(1'900));
-  ExpectViolated(later.AtEnd(), Invariant::kPacedCalls, Milliseconds(1'900), 0, {"at most 10"});
-}
-
 // Heartbeats come every sixteenth of it.
 TEST(PacedCallsTest, AShorterLeaseAllowsMore) {
   Pace pace(Seconds(1));
