@@ -13,11 +13,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "protocol/spanner/sql.h"
 #include "sim/hunt/hunt.h"
 #include "sim/judge/run.h"
 #include "sim/report/trace.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/canonical.h"
 #include "sim/world/driver.h"

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
 
-using sim::Cat;
 using Term = Ownership::Term;
 using Lock = Ownership::Lock;
 
@@ -18,7 +17,7 @@ Between TrueOf(const Process& who, Timestamp at) { return who.clock.TrueTime(at)
 
 }  // namespace
 
-void Answers::Add(const Said& said) {
+void Answers::Add(const LogLine& said) {
   tally_.Judged();
   const Process* who = processes_.Find(said.process);
   waiting_.push_back({.process = said.process,
@@ -113,7 +112,7 @@ bool Answers::Take(const Answer& answer, bool is_last) {
   const Between at = TrueOf(*answer.who, answer.at);
   if (lock == nullptr || !lock->known_from) {
     if (is_last) {
-      Missing(Cat("the row of lock ", sim::Quoted(answer.lock), " has no change that was recorded"),
+      Missing(Cat("the row of lock ", Quoted(answer.lock), " has no change that was recorded"),
               "read its change stream, for the same time as the logs");
     }
     return is_last;
@@ -122,7 +121,7 @@ bool Answers::Take(const Answer& answer, bool is_last) {
   // A change that is missing is noticed by the next one.
   if (!is_last && *lock->last <= at.latest) return false;
   const std::string told = Cat(answer.process, " said at ", FormatRfc3339(at.latest),
-                               " that it has lock ", sim::Quoted(answer.lock));
+                               " that it has lock ", Quoted(answer.lock));
   if (IsRefuted(answer, *lock)) {
     Tally::ByClocksOf by = {answer.process};
     for (const Term& term : lock->terms) {
@@ -140,7 +139,7 @@ bool Answers::Take(const Answer& answer, bool is_last) {
     return true;
   }
   if (at.earliest < *lock->known_from) {
-    Missing(Cat("what the row of lock ", sim::Quoted(answer.lock), " was before ",
+    Missing(Cat("what the row of lock ", Quoted(answer.lock), " was before ",
                 FormatRfc3339(*lock->known_from), " is not recorded"),
             "read its change stream from before the first line of the logs");
     return true;

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "check/relative_time.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr size_t kProblems = 20;
 // In the order of operations of one time, rows come last.
@@ -107,7 +105,7 @@ void AddUnclear(const RecordCounts& counts, Checker& checker) {
     if (passed.bearing != Bearing::kMayDecide) continue;
     const std::string example = passed.words.empty()
                                     ? std::string()
-                                    : Cat(", such as ", sim::Quoted(passed.words.front().first));
+                                    : Cat(", such as ", Quoted(passed.words.front().first));
     checker.AddUnclear(Cat(passed.reason, ": ", std::to_string(passed.count),
                            passed.count == 1 ? " record" : " records", example),
                        "add what finds them, or say what of them matters (docs/CHECKING.md)");
@@ -145,34 +143,34 @@ void Checker::Problem(const Place& place, std::string text) {
 }
 
 void Checker::Add(Operation operation) {
-  if (const auto* declared = std::get_if<Declared>(&operation.what)) {
+  if (const auto* declared = std::get_if<ProcessDeclaration>(&operation.what)) {
     return On(*declared, operation.place);
   }
   ++added_;
   Key key;
   if (const auto* row = std::get_if<RowChange>(&operation.what)) {
     key = {row->commit, kRow + added_};
-  } else if (const auto* said = std::get_if<Said>(&operation.what)) {
+  } else if (const auto* said = std::get_if<LogLine>(&operation.what)) {
     key = {said->at, said->number ? static_cast<uint64_t>(*said->number) : added_};
   } else {
-    const auto& called = std::get<Called>(operation.what);
+    const auto& called = std::get<CommitRecord>(operation.what);
     key = {called.commit, added_};
     // As a line of the process it stands where the reply came.
     Add({.place = operation.place,
-         .what = Said{.process = called.process,
-                      .lock = called.lock,
-                      .at = called.received,
-                      .number = called.number,
-                      .statement = Statement::kOther,
-                      .lapses_in = {},
-                      .token = {},
-                      .sender = called.sender,
-                      .is_call = true}});
+         .what = LogLine{.process = called.process,
+                         .lock = called.lock,
+                         .at = called.received,
+                         .number = called.number,
+                         .statement = Statement::kOther,
+                         .lapses_in = {},
+                         .token = {},
+                         .sender = called.sender,
+                         .is_call = true}});
   }
   if (taken_ && key.first < *taken_) {
     ++metrics_.late;
     if (const auto* row = std::get_if<RowChange>(&operation.what)) rows_.AddLate(*row);
-    if (const auto* said = std::get_if<Said>(&operation.what)) {
+    if (const auto* said = std::get_if<LogLine>(&operation.what)) {
       const std::string why = Cat("a line of ", said->process, " at ", TimeText(said->at),
                                   " came after later ones were judged");
       MissingLines(why, "sort the lines, or allow a greater --window");
@@ -200,8 +198,8 @@ void Checker::TakeWaiting() {
 
 void Checker::Take(const Operation& operation) {
   if (const auto* row = std::get_if<RowChange>(&operation.what)) return On(*row);
-  if (const auto* said = std::get_if<Said>(&operation.what)) return On(*said, operation.place);
-  On(std::get<Called>(operation.what), operation.place);
+  if (const auto* said = std::get_if<LogLine>(&operation.what)) return On(*said, operation.place);
+  On(std::get<CommitRecord>(operation.what), operation.place);
 }
 
 void Checker::On(const RowChange& change) {
@@ -217,7 +215,7 @@ void Checker::On(const RowChange& change) {
   ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
 }
 
-bool Checker::IsOfAnother(const Process& process, const Said& said, const Place& place) {
+bool Checker::IsOfAnother(const Process& process, const LogLine& said, const Place& place) {
   if (!process.has_restarted) return false;
   // The numbers of one process only rise; the other one numbers its lines, too.
   if (said.number && process.number && *said.number <= *process.number) return true;
@@ -226,7 +224,7 @@ bool Checker::IsOfAnother(const Process& process, const Said& said, const Place&
          place.file != process.file_of_start;
 }
 
-void Checker::TwoProcesses(Process& process, const Said& said, const Place& place) {
+void Checker::TwoProcesses(Process& process, const LogLine& said, const Place& place) {
   const std::string& name = said.process;
   if (!std::exchange(process.is_two, true)) {
     const std::string why =
@@ -240,7 +238,7 @@ void Checker::TwoProcesses(Process& process, const Said& said, const Place& plac
   ForEachByLines([&](LineJudge& judge) { judge.Gap(name, process.last_line, said.at); });
 }
 
-bool Checker::Number(const Said& said, const Place& place) {
+bool Checker::Number(const LogLine& said, const Place& place) {
   Process& process = Known(said.process);
   const bool is_anew = said.statement == Statement::kStarted && said.number.value_or(1) == 1;
   // Lines come in the order of time and number, so the same one again comes at once.
@@ -273,7 +271,7 @@ bool Checker::Number(const Said& said, const Place& place) {
   return true;
 }
 
-void Checker::Note(const Said& said) {
+void Checker::Note(const LogLine& said) {
   Process& process = processes_.At(said.process);
   const auto logs = [&](Kind kind) { process.logs[static_cast<size_t>(kind)] = true; };
   const auto ends = [&](Kind kind) { process.logs_ends[static_cast<size_t>(kind)] = true; };
@@ -321,7 +319,7 @@ void Checker::Note(const Said& said) {
   process.takes_part = process.takes_part || !is_of_another;
 }
 
-void Checker::NotUnderstood(const Said& said) {
+void Checker::NotUnderstood(const LogLine& said) {
   // The first one is told.
   if (!std::exchange(has_misunderstood_, true)) {
     MissingLines(Cat("the ", said.unclear.empty() ? std::string("line") : said.unclear, " of ",
@@ -331,12 +329,12 @@ void Checker::NotUnderstood(const Said& said) {
   ForEachByLines([&](LineJudge& judge) { judge.Gap(said.process, said.at, said.at); });
 }
 
-void Checker::HadNotBegun(const Said& said) {
+void Checker::HadNotBegun(const LogLine& said) {
   Unbegun& unbegun = unbegun_[{said.process, said.statement}];
   if (unbegun.count++ == 0) unbegun.lock = said.lock;
 }
 
-void Checker::On(const Said& said, const Place& place) {
+void Checker::On(const LogLine& said, const Place& place) {
   processes_.Saw(said.at);
   if (said.lapses_in) processes_.Saw(said.at + *said.lapses_in);
   if (said.asked) processes_.Saw(*said.asked);
@@ -398,7 +396,7 @@ void Checker::On(const Said& said, const Place& place) {
   if (leads_not || rests || is_of_row) Settle(said.at);
 }
 
-void Checker::OnSpan(const Said& said) {
+void Checker::OnSpan(const LogLine& said) {
   Spans* const spans[] = {&beliefs_, &work_};
   const bool is_work = said.statement == Statement::kWorks || said.statement == Statement::kRests;
   switch (said.statement) {
@@ -434,7 +432,7 @@ void Checker::Settle(Timestamp at) {
   ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
 }
 
-void Checker::On(const Called& called, const Place& place) {
+void Checker::On(const CommitRecord& called, const Place& place) {
   rows_.Add(called);
   processes_.Saw(called.received);
   processes_.Drifts();
@@ -456,7 +454,7 @@ void Checker::On(const Called& called, const Place& place) {
   if (process.clock.IsKnown()) Learn(Greatest(process.clock.At(called.received)));
 }
 
-void Checker::On(const Declared& declared, const Place& place) {
+void Checker::On(const ProcessDeclaration& declared, const Place& place) {
   const bool says_clock = declared.clock_least && declared.clock_most;
   Process& process = says_clock ? processes_.At(declared.process) : Known(declared.process);
   if (!declared.node.empty()) process.node = declared.node;
@@ -556,7 +554,7 @@ void Checker::MissingLogs() {
     LineJudge* const judges[] = {&beliefs_, &work_, &handed_, &own_tokens_};
     for (LineJudge* judge : judges) {
       judge->Missing(
-          Cat("no line of ", taker, ", which took lock ", sim::Quoted(lock), ", was recorded"),
+          Cat("no line of ", taker, ", which took lock ", Quoted(lock), ", was recorded"),
           "add its log");
     }
   }
@@ -595,7 +593,7 @@ std::string_view WhatItLacks(Kind kind) {
 void Checker::MissingKinds() {
   for (const auto& [of, unbegun] : unbegun_) {
     const bool is_work = of.second == Statement::kRests;
-    const std::string lock = sim::Quoted(unbegun.lock);
+    const std::string lock = Quoted(unbegun.lock);
     const std::string what = is_work ? Cat("its work under lock ", lock, " ended")
                              : of.second == Statement::kLeads
                                  ? Cat("it has renewed its lease of lock ", lock)

@@ -112,22 +112,22 @@ class Checker {
   void TakeWaiting();
   InvariantFinding Find(Invariant invariant) const;
   void On(const RowChange& change);
-  void On(const Said& said, const Place& place);
+  void On(const LogLine& said, const Place& place);
   // What the line shows of its process beside what it says.
-  void Note(const Said& said);
-  void NotUnderstood(const Said& said);
-  void OnSpan(const Said& said);
+  void Note(const LogLine& said);
+  void NotUnderstood(const LogLine& said);
+  void OnSpan(const LogLine& said);
   // Judges and forgets what nothing that is yet to come can change.
   void Settle(Timestamp at);
-  void On(const Called& called, const Place& place);
-  void On(const Declared& declared, const Place& place);
+  void On(const CommitRecord& called, const Place& place);
+  void On(const ProcessDeclaration& declared, const Place& place);
   // Whether the line is new; false: it was there before.
-  bool Number(const Said& said, const Place& place);
+  bool Number(const LogLine& said, const Place& place);
   // Whether the line is of another process than the one that started last under the id.
-  static bool IsOfAnother(const Process& process, const Said& said, const Place& place);
-  void TwoProcesses(Process& process, const Said& said, const Place& place);
+  static bool IsOfAnother(const Process& process, const LogLine& said, const Place& place);
+  void TwoProcesses(Process& process, const LogLine& said, const Place& place);
   // Something ended that had not begun.
-  void HadNotBegun(const Said& said);
+  void HadNotBegun(const LogLine& said);
   // Processes that have not logged each kind of line that a judge needs of all.
   void MissingKinds();
   void Problem(const Place& place, std::string text);

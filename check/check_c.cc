@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "check/check.h"
 #include "check/input.h"
 #include "check/json_text.h"
@@ -16,11 +17,10 @@
 #include "check/record_reader.h"
 #include "check/relative_time.h"
 #include "check/verdict_json.h"
-#include "sim/scenario/error_text.h"
 
+using whorl::Cat;
 using whorl::ProtocolInfo;
-using whorl::sim::Cat;
-using whorl::sim::Quoted;
+using whorl::Quoted;
 namespace check = whorl::check;
 
 struct whorl_check {

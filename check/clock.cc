@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr int64_t kMillion = 1'000'000;
 

@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 namespace whorl::check {
 

@@ -5,13 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
-using sim::Quoted;
 
 bool IsOpen(std::string_view record) { return std::ranges::count(record, '"') % 2 != 0; }
 

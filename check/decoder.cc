@@ -8,12 +8,10 @@
 #include <optional>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr std::string_view kGzip = "\x1f\x8b";
 constexpr std::string_view kZstd = "\x28\xb5\x2f\xfd";

@@ -4,12 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 struct Broken {
   size_t at = 0;

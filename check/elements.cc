@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 
@@ -13,9 +13,8 @@ std::string TextAt::WhereIs(std::string_view text, size_t offset) const {
   const size_t newline = before.rfind('\n');
   const auto of_line = static_cast<int64_t>(
       newline == std::string_view::npos ? before.size() : before.size() - newline - 1);
-  return sim::Cat(
-      sim::Printable(place.file, 1'000), ":", std::to_string(place.line + lines), ":",
-      std::to_string(newline == std::string_view::npos ? column + of_line : of_line + 1));
+  return Cat(Printable(place.file, 1'000), ":", std::to_string(place.line + lines), ":",
+             std::to_string(newline == std::string_view::npos ? column + of_line : of_line + 1));
 }
 
 void Elements::Flush() {

@@ -15,11 +15,11 @@ std::optional<std::tuple<std::string, Timestamp, int64_t>> IdentityOf(const Oper
   if (const auto* row = std::get_if<RowChange>(&operation.what)) {
     return std::tuple("row " + row->lock, row->commit, int64_t{0});
   }
-  if (const auto* said = std::get_if<Said>(&operation.what)) {
+  if (const auto* said = std::get_if<LogLine>(&operation.what)) {
     if (!said->number) return std::nullopt;
     return std::tuple("by " + said->process, said->at, *said->number);
   }
-  const auto& called = std::get<Called>(operation.what);
+  const auto& called = std::get<CommitRecord>(operation.what);
   return std::tuple("call " + called.Sender() + " " + called.lock, called.commit, int64_t{0});
 }
 
@@ -33,7 +33,7 @@ Timestamp LikelyTime(const Processes& processes, const std::string& process, Tim
 }
 
 void History::Add(const Operation& operation) {
-  if (!std::holds_alternative<Declared>(operation.what)) operations_.push_back(operation);
+  if (!std::holds_alternative<ProcessDeclaration>(operation.what)) operations_.push_back(operation);
 }
 
 std::vector<Moment> History::InOrder(const Processes& processes) const {
@@ -45,10 +45,10 @@ std::vector<Moment> History::InOrder(const Processes& processes) const {
     Timestamp at;
     if (const auto* row = std::get_if<RowChange>(&operation.what)) {
       at = row->commit;
-    } else if (const auto* said = std::get_if<Said>(&operation.what)) {
+    } else if (const auto* said = std::get_if<LogLine>(&operation.what)) {
       at = LikelyTime(processes, said->process, said->at);
     } else {
-      const auto& called = std::get<Called>(operation.what);
+      const auto& called = std::get<CommitRecord>(operation.what);
       at = std::max(called.commit, LikelyTime(processes, called.process, called.received));
     }
     moments.push_back({.at = at, .operation = operation});
@@ -60,7 +60,7 @@ std::vector<Moment> History::InOrder(const Processes& processes) const {
 Timestamp BeginOf(const std::vector<Moment>& moments, const Processes& processes) {
   Timestamp first = moments.front().at;
   for (const Moment& moment : moments) {
-    const auto* call = std::get_if<Called>(&moment.operation.what);
+    const auto* call = std::get_if<CommitRecord>(&moment.operation.what);
     if (call != nullptr) first = std::min(first, LikelyTime(processes, call->process, call->sent));
   }
   return first - Nanoseconds(first.nanos());

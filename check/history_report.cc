@@ -7,18 +7,17 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "check/page_events.h"
 #include "check/relative_time.h"
 #include "sim/report/page_spans.h"
 #include "sim/report/page_tables.h"
 #include "sim/report/row_text.h"
 #include "sim/report/timeline.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
 
-using sim::Cat;
 using sim::Instant;
 using sim::Json;
 using sim::PageSpan;

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "check/keep_ties.h"
 #include "check/relative_time.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/language.h"
 
 namespace whorl::check {
 namespace {
 
-using sim::Cat;
 using sim::FaultSpec;
 using sim::Instant;
 
@@ -41,10 +40,10 @@ Duration Median(std::vector<Duration> all, Duration otherwise) {
 }
 
 // Between signs, of which those that come almost at once are one.
-Duration UsualGap(const std::vector<Sign>& signs, Duration lease, bool of_commits) {
+Duration UsualGap(const std::vector<Activity>& signs, Duration lease, bool of_commits) {
   std::vector<Duration> gaps;
   std::optional<Timestamp> last;
-  for (const Sign& sign : signs) {
+  for (const Activity& sign : signs) {
     if (of_commits && !sign.commits) continue;
     if (last && sign.at - *last < lease / 50) continue;
     if (last) gaps.push_back(sign.at - *last);
@@ -55,7 +54,7 @@ Duration UsualGap(const std::vector<Sign>& signs, Duration lease, bool of_commit
 
 class Inference {
  public:
-  Inference(const ProtocolInfo& protocol, const Processes& processes, Lives lives,
+  Inference(const ProtocolInfo& protocol, const Processes& processes, ProcessTimelines lives,
             std::optional<Duration> lease)
       : protocol_(protocol),
         processes_(processes),
@@ -227,7 +226,7 @@ class Inference {
     const Duration lease = LeaseOf(life.process);
     const Duration usual = UsualGap(life.signs, lease, /*of_commits=*/false);
     const Duration limit = std::max(usual * kSilentTimes, lease / 4);
-    const std::vector<Sign>& signs = life.signs;
+    const std::vector<Activity>& signs = life.signs;
     for (size_t i = 0; i + 1 < signs.size(); ++i) {
       if (!signs[i].is_busy || signs[i + 1].at - signs[i].at <= limit) continue;
       size_t end = i + 1;
@@ -242,7 +241,7 @@ class Inference {
       const bool logs_calls_only =
           std::ranges::all_of(signs.begin() + static_cast<std::ptrdiff_t>(i > 3 ? i - 3 : 0),
                               signs.begin() + static_cast<std::ptrdiff_t>(i + 1),
-                              [](const Sign& sign) { return sign.commits; });
+                              [](const Activity& sign) { return sign.commits; });
       Add(number, from, sim::PauseFault{.lasts = lasts},
           Cat(life.process, " was paused at ", AtText(from), " for ", FormatDuration(lasts),
               ": it was silent, and alive after (usually it is silent for no more than ",
@@ -265,8 +264,8 @@ class Inference {
     const Duration usual = UsualGap(life.signs, lease, /*of_commits=*/true);
     if (usual == Duration{}) return;
     const Duration limit = std::max(usual * kSilentTimes, lease / 2);
-    const Sign* last = nullptr;  // that was committed
-    int64_t lines = 0;           // since then
+    const Activity* last = nullptr;  // that was committed
+    int64_t lines = 0;               // since then
     bool is_over = false;
     bool has_lapsed = false;  // the row still named it, and it knew of no other
     const auto judge = [&](Timestamp to, bool goes_on) {
@@ -277,7 +276,7 @@ class Inference {
       if (IsSilent(last->at, to)) return;
       AddCut(number, life, last->at + usual / 2, goes_on ? std::nullopt : std::optional(to));
     };
-    for (const Sign& sign : life.signs) {
+    for (const Activity& sign : life.signs) {
       if (sign.commits) {
         judge(sign.at, /*goes_on=*/false);
         last = &sign;
@@ -362,7 +361,7 @@ class Inference {
     std::vector<std::string>& all = result_.not_inferred;
     for (const auto& [lock, owner] : lives_.held_before) {
       if (owner.empty()) continue;
-      all.push_back(Cat("since when ", owner, " held lock ", sim::Quoted(lock),
+      all.push_back(Cat("since when ", owner, " held lock ", Quoted(lock),
                         " before the history begins: it starts first, and takes it"));
     }
     for (const std::string& name : lives_.others) {
@@ -377,7 +376,7 @@ class Inference {
 
   const ProtocolInfo& protocol_;
   const Processes& processes_;
-  Lives lives_;
+  ProcessTimelines lives_;
   Duration lease_;
   Timestamp from_;
   Timestamp to_;
@@ -393,7 +392,7 @@ std::optional<InferredScenario> InferScenario(const ProtocolInfo& protocol, cons
                                               const HistoryVerdict& verdict) {
   const std::vector<Moment> moments = history.InOrder(processes);
   if (moments.empty()) return std::nullopt;
-  Lives lives = LivesOf(protocol, moments, processes);
+  ProcessTimelines lives = TimelinesOf(protocol, moments, processes);
   if (lives.nodes.empty() || lives.locks.empty()) return std::nullopt;
   return Inference(protocol, processes, std::move(lives), lease)
       .Infer(BeginOf(moments, processes), moments.back().at, verdict);

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "check/lives.h"
+#include "check/process_timelines.h"
 #include "check/processes.h"
 #include "check/verdict.h"
 #include "protocol/protocols.h"

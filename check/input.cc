@@ -2,16 +2,14 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "check/csv_lines.h"
 #include "check/edn_lines.h"
 #include "check/json_lines.h"
 #include "check/looks_like.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -79,8 +77,8 @@ bool Input::Knows(std::string_view line, const Place& place, std::string& wrong)
   ++unknown_lines_;
   if (unknown_lines_ == 1 && IsBinary(line)) {
     is_refused_ = true;
-    wrong = Cat(sim::Printable(place.file, 1'000), ": is not read: it seems to be ",
-                LooksLike(unknown_));
+    wrong =
+        Cat(Printable(place.file, 1'000), ": is not read: it seems to be ", LooksLike(unknown_));
   }
   return false;
 }
@@ -95,7 +93,7 @@ std::string Input::RefuseUnknown() {
     // Comments, and what spreadsheets write before a header.
     if (unknown_[i].starts_with('#') || unknown_[i].starts_with("sep=")) continue;
     say(Cat(WhereIs({.file = place_.file, .line = unknown_at_[i]}),
-            ": is no record: ", sim::Quoted(unknown_[i])));
+            ": is no record: ", Quoted(unknown_[i])));
   }
   const auto more = unknown_lines_ - static_cast<int64_t>(unknown_.size());
   if (more > 0) {
@@ -156,8 +154,7 @@ std::string Input::Read(std::string_view line, const Place& place, std::vector<O
 std::string Input::Finish() {
   if (reader_ != nullptr) return reader_->Finish();
   if (unknown_lines_ == 0 || is_refused_) return {};
-  return Cat(sim::Printable(place_.file, 1'000), ": is not read: it seems to be ",
-             LooksLike(unknown_));
+  return Cat(Printable(place_.file, 1'000), ": is not read: it seems to be ", LooksLike(unknown_));
 }
 
 }  // namespace whorl::check

@@ -6,14 +6,11 @@
 #include <iterator>
 #include <utility>
 
+#include "base/text.h"
 #include "check/relative_time.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
-using sim::Quoted;
 
 // Operations of what is done under a lock, or beside it.
 constexpr std::array<std::string_view, 24> kOfNoLock = {
@@ -189,7 +186,7 @@ Timestamp JepsenHistory::TimeOf(const Node& object, const Place& place, bool& is
   return Relative(Duration{time->integer});
 }
 
-void JepsenHistory::Acquire(const Op& op, Holder& holder, Said said, std::vector<Said>& out) {
+void JepsenHistory::Acquire(const Op& op, Holder& holder, LogLine said, std::vector<LogLine>& out) {
   holder.has_acquired = true;
   if (op.type != "ok") {
     wanted_.Counts().Use(Used::kGoesOn);
@@ -229,7 +226,7 @@ void JepsenHistory::Acquire(const Op& op, Holder& holder, Said said, std::vector
   out.push_back(std::move(said));
 }
 
-void JepsenHistory::Renew(const Op& op, Holder& holder, Said said, std::vector<Said>& out) {
+void JepsenHistory::Renew(const Op& op, Holder& holder, LogLine said, std::vector<LogLine>& out) {
   Value reply = op.value;
   const std::string lock = HeldBy(holder, LockOf(op, reply));
   const auto held = holder.held.find(lock);
@@ -249,8 +246,8 @@ void JepsenHistory::Renew(const Op& op, Holder& holder, Said said, std::vector<S
   out.push_back(std::move(said));
 }
 
-void JepsenHistory::Release(const Op& op, Holder& holder, const Said& said,
-                            std::vector<Said>& out) {
+void JepsenHistory::Release(const Op& op, Holder& holder, const LogLine& said,
+                            std::vector<LogLine>& out) {
   Value reply = op.value;
   std::string lock = op.lock                            ? *op.lock
                      : reply.lock                       ? *reply.lock
@@ -260,7 +257,7 @@ void JepsenHistory::Release(const Op& op, Holder& holder, const Said& said,
                                                         : std::string("lock");
   lock = HeldBy(holder, std::move(lock));
   const auto say = [&](Statement statement, Timestamp at, std::optional<Timestamp> asked = {}) {
-    Said& one = out.emplace_back(said);
+    LogLine& one = out.emplace_back(said);
     one.lock = lock;
     one.statement = statement;
     one.at = at;
@@ -341,25 +338,25 @@ void JepsenHistory::Read(const Node& object, const Place& place, std::vector<Ope
   const std::optional<Verb> verb = wanted_.jepsen.verbs.Find(op.f);
   if (verb && verb != Verb::kIgnore && !std::exchange(holder.is_declared, true)) {
     // Each operation is there, and so is each time at which it took a lock or gave it back.
-    Declared declared = {.process = op.holder,
-                         .node = {},
-                         .lease = {},
-                         .clock_least = {},
-                         .clock_most = {},
-                         .resolution = {},
-                         .logs = {Kind::kLeading}};
+    ProcessDeclaration declared = {.process = op.holder,
+                                   .node = {},
+                                   .lease = {},
+                                   .clock_least = {},
+                                   .clock_most = {},
+                                   .resolution = {},
+                                   .logs = {Kind::kLeading}};
     if (is_relative) declared.clock_least = declared.clock_most = Duration{};
     out.push_back({.place = place, .what = std::move(declared)});
   }
-  Said said = {.process = op.holder,
-               .lock = {},
-               .at = op.at,
-               .number = {},
-               .statement = Statement::kOther,
-               .lapses_in = {},
-               .token = {},
-               .sender = {}};
-  std::vector<Said> says;
+  LogLine said = {.process = op.holder,
+                  .lock = {},
+                  .at = op.at,
+                  .number = {},
+                  .statement = Statement::kOther,
+                  .lapses_in = {},
+                  .token = {},
+                  .sender = {}};
+  std::vector<LogLine> says;
   if (verb == Verb::kAcquire) {
     Acquire(op, holder, std::move(said), says);
   } else if (verb == Verb::kRelease) {
@@ -378,7 +375,7 @@ void JepsenHistory::Read(const Node& object, const Place& place, std::vector<Ope
   if (op.type == "invoke")
     asked_.insert_or_assign(op.process, Asked{.value = op.value, .at = op.at});
   holder.last = op.at;
-  for (Said& one : says) out.push_back({.place = place, .what = std::move(one)});
+  for (LogLine& one : says) out.push_back({.place = place, .what = std::move(one)});
 }
 
 }  // namespace whorl::check

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
-
-using sim::Cat;
-using sim::Quoted;
 
 std::string Verbs::Parse(std::string_view text) {
   constexpr std::string_view kBetween = " \t\r\n;";

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "protocol/spanner/words.h"
 
 namespace whorl::check {

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "check/otlp.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
-
-using sim::Cat;
 
 namespace {
 
@@ -52,7 +50,7 @@ const Node* JsonLines::Parsed(std::string_view text, const TextAt& at, JsonText&
   const Node* value = json.Parse(text);
   if (value == nullptr) {
     wrong_.push_back(Cat(at.WhereIs(text, json.error_at()), ": is no JSON (", json.error(),
-                         "): ", sim::Quoted(text)));
+                         "): ", Quoted(text)));
   }
   return value;
 }
@@ -184,7 +182,7 @@ std::string JsonLines::Read(std::string_view line, const Place& place,
       }
       if (value == nullptr && !MayHaveList(line) && !(may_be_cut_ && json_.is_cut())) {
         wrong_.push_back(Cat(WhereIs(place), ":", std::to_string(json_.error_at() + 1),
-                             ": is no JSON (", json_.error(), "): ", sim::Quoted(line)));
+                             ": is no JSON (", json_.error(), "): ", Quoted(line)));
         return Said();
       }
     } else {

@@ -10,14 +10,11 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/text.h"
 #include "check/json_text.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
-using sim::Quoted;
 
 // spindle v2 (github.com/flowerinthenight/spindle) with its own logger. It says who leads once in a round,
 // after the callback has returned.
@@ -193,11 +190,11 @@ std::string ReadPattern(const std::string& name, LogPattern& out) {
       std::vector<std::string_view> names;
       for (const auto& [known, mapping] : kReady) names.push_back(known);
       return Cat(Quoted(name), " is no file that can be read, and no ready pattern: those are ",
-                 sim::ListOf(names));
+                 ListOf(names));
     }
   }
   const std::string wrong = out.Parse(text);
-  return wrong.empty() ? wrong : Cat(sim::Printable(name, 1'000), ": ", wrong);
+  return wrong.empty() ? wrong : Cat(Printable(name, 1'000), ": ", wrong);
 }
 
 std::string LogLines::Read(std::string_view line, const Place& place, std::vector<Operation>& out) {

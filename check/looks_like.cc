@@ -6,12 +6,10 @@
 #include <array>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr std::string_view kArchive = "an archive: unpack it, and name its files";
 

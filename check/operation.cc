@@ -2,8 +2,8 @@
 
 namespace whorl::check {
 
-Said AsOfEnded(const Said& said) {
-  Said ended = said;
+LogLine AsOfEnded(const LogLine& said) {
+  LogLine ended = said;
   ended.process = said.sender;
   ended.sender.clear();
   ended.statement = Statement::kGone;
@@ -13,8 +13,8 @@ Said AsOfEnded(const Said& said) {
 
 std::optional<Timestamp> TimeOf(const Operation& operation) {
   if (const auto* row = std::get_if<RowChange>(&operation.what)) return row->commit;
-  if (const auto* said = std::get_if<Said>(&operation.what)) return said->at;
-  if (const auto* called = std::get_if<Called>(&operation.what)) return called->received;
+  if (const auto* said = std::get_if<LogLine>(&operation.what)) return said->at;
+  if (const auto* called = std::get_if<CommitRecord>(&operation.what)) return called->received;
   return std::nullopt;
 }
 

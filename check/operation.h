@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "protocol/spanner/value.h"
 #include "protocol/spanner/words.h"
 
@@ -80,7 +80,7 @@ constexpr auto WordTableOf(Kind) {
   });
 }
 
-struct Said {
+struct LogLine {
   std::string process;
   std::string lock;  // empty: the statement is about all locks of the process
   Timestamp at;
@@ -107,19 +107,19 @@ struct Said {
   int64_t attempts = 1;  // likewise: all but the last were aborted
   // One of several beginnings and ends that may be within each other: what they say ends with the last of them.
   bool is_span = false;
-  bool is_call = false;  // what Called says, as a line of its process
+  bool is_call = false;  // what CommitRecord says, as a line of its process
 
   const std::string& Sender() const { return sender.empty() ? process : sender; }
 };
 
 // What the process that has ended would have said. REQUIRES: said.statement is kSawEnd.
-Said AsOfEnded(const Said& said);
+LogLine AsOfEnded(const LogLine& said);
 
 // A transaction that Spanner has committed, recorded by the process that sent it, or by a program that it passed.
-struct Called {
+struct CommitRecord {
   std::string process;  // by whose clock it was sent and received
   std::string lock;
-  std::optional<int64_t> number;  // as in Said
+  std::optional<int64_t> number;  // as in LogLine
   Timestamp sent;
   Timestamp received;
   Timestamp commit;
@@ -132,7 +132,7 @@ struct Called {
 };
 
 // What is declared of a process.
-struct Declared {
+struct ProcessDeclaration {
   std::string process;
   std::string node;  // empty: the process is its own node. Processes of one node are one candidate.
   std::optional<Duration> lease;
@@ -153,7 +153,7 @@ struct Unseen {
 
 struct Operation {
   Place place;
-  std::variant<RowChange, Said, Called, Declared> what;
+  std::variant<RowChange, LogLine, CommitRecord, ProcessDeclaration> what;
 };
 
 // When it happened, by the clock that says so; nothing of what is declared.

@@ -7,14 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "base/text.h"
 #include "check/time_spelling.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
-using sim::Quoted;
 
 constexpr std::array<std::string_view, 7> kOfResources = {
     "resourceSpans", "resource_spans",  "batches",         "resourceLogs",
@@ -170,12 +167,12 @@ class Reader {
     const auto time = ParseAnyTime(commit);
     if (!time) throw Wrong{Cat("a commit timestamp ", TimeRefusal(commit))};
     out_.push_back({.place = place_,
-                    .what = Called{.process = id_,
-                                   .lock = lock_,
-                                   .number = {},
-                                   .sent = start,
-                                   .received = end,
-                                   .commit = *time}});
+                    .what = CommitRecord{.process = id_,
+                                         .lock = lock_,
+                                         .number = {},
+                                         .sent = start,
+                                         .received = end,
+                                         .commit = *time}});
   }
 
   void Lasted(std::string_view event, std::string_view outcome, Timestamp start,
@@ -242,24 +239,24 @@ class Reader {
     if (statement == Statement::kOther) {
       wanted_.Counts().Pass(kEventNotRecognised, event);
       Say(Statement::kNotUnderstood, lock, at);
-      std::get<Said>(out_.back().what).unclear = Cat("event ", Quoted(event));
+      std::get<LogLine>(out_.back().what).unclear = Cat("event ", Quoted(event));
       return;
     }
     Say(statement, lock, at);
-    std::get<Said>(out_.back().what).ends = event == "lost" || event == "rests";
+    std::get<LogLine>(out_.back().what).ends = event == "lost" || event == "rests";
   }
 
   void Say(Statement statement, std::string_view lock, Timestamp at, bool is_span = false) {
     out_.push_back({.place = place_,
-                    .what = Said{.process = id_,
-                                 .lock = std::string(lock),
-                                 .at = at,
-                                 .number = {},
-                                 .statement = statement,
-                                 .lapses_in = {},
-                                 .token = {},
-                                 .sender = {},
-                                 .is_span = is_span}});
+                    .what = LogLine{.process = id_,
+                                    .lock = std::string(lock),
+                                    .at = at,
+                                    .number = {},
+                                    .statement = statement,
+                                    .lapses_in = {},
+                                    .token = {},
+                                    .sender = {},
+                                    .is_span = is_span}});
   }
 
   const Node* const resource_;

@@ -6,13 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "check/known_row.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 using Column = std::optional<size_t>;
 

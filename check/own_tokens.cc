@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr Timestamp kAlways = Timestamp::Max();
 
@@ -33,7 +31,7 @@ void OwnTokens::End(const std::string& process, const std::string* lock, Timesta
   }
 }
 
-void OwnTokens::Add(const Said& said) {
+void OwnTokens::Add(const LogLine& said) {
   tally_.Judged();
   End(said.process, &said.lock, said.at, said.at);
   if (!said.token) return;
@@ -74,13 +72,13 @@ void OwnTokens::Judge(const Key& key, const Span& a, const Span& b) {
   if (perhaps.from > perhaps.to) return;
   const Ownership::Lock* lock = ownership_.Find(key.first);
   if (lock == nullptr || !lock->known_from || perhaps.from < *lock->known_from) {
-    return Missing(Cat("what the row of lock ", sim::Quoted(key.first), " was when ", a.process,
-                       " and ", b.process, " took one token for theirs is not recorded"),
+    return Missing(Cat("what the row of lock ", Quoted(key.first), " was when ", a.process, " and ",
+                       b.process, " took one token for theirs is not recorded"),
                    "read its change stream from before the first line of the logs");
   }
   const auto text = [&](std::string_view does) {
     return Cat(a.process, " and ", b.process, does, " the live token ", std::to_string(key.second),
-               " of lock ", sim::Quoted(key.first), " for their own");
+               " of lock ", Quoted(key.first), " for their own");
   };
   bool may_be_live = lock->gap_to && perhaps.from <= *lock->gap_to;
   for (const Ownership::Term& term : lock->terms) {

@@ -31,7 +31,7 @@ class OwnTokens final : public LineJudge {
       : processes_(processes), ownership_(ownership) {}
 
   // REQUIRES: said.statement is kOwns.
-  void Add(const Said& said);
+  void Add(const LogLine& said);
   // The process has none any more.
   void Gone(const std::string& process, Timestamp at);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;

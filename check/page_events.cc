@@ -8,7 +8,7 @@
 
 #include "check/keep_ties.h"
 #include "check/known_row.h"
-#include "check/lives.h"
+#include "check/process_timelines.h"
 #include "protocol/token.h"
 #include "sim/report/json_print.h"
 #include "sim/report/row_text.h"
@@ -42,7 +42,7 @@ class Collector {
   }
 
   PageEvents Collect(const std::vector<Moment>& moments) {
-    const Lives lives = LivesOf(protocol_, moments, processes_);
+    const ProcessTimelines lives = TimelinesOf(protocol_, moments, processes_);
     all_.locks = lives.locks;
     for (const NodeLives& node : lives.nodes) all_.nodes.push_back(node.name);
     all_.zero = BeginOf(moments, processes_);
@@ -95,7 +95,7 @@ class Collector {
     return event;
   }
 
-  void On(const Said& said, Timestamp at) {
+  void On(const LogLine& said, Timestamp at) {
     if (said.statement == Statement::kSawEnd) return On(AsOfEnded(said), at);
     const auto kind = [&] {
       switch (said.statement) {
@@ -147,7 +147,7 @@ class Collector {
   }
 
   // A belief lapses by itself unless a line says something of it before. Later lines come later.
-  void EndBeliefThatLapsed(const Said& said, Timestamp at) {
+  void EndBeliefThatLapsed(const LogLine& said, Timestamp at) {
     const bool is_about_all = said.statement == Statement::kGone ||
                               said.statement == Statement::kStarted || said.lock.empty();
     const bool is_of_belief = said.statement == Statement::kLeads ||
@@ -173,7 +173,7 @@ class Collector {
     event.fields["lapsed"] = true;
   }
 
-  void On(const Called& called, Timestamp at) {
+  void On(const CommitRecord& called, Timestamp at) {
     const uint32_t number = calls_++;
     const Timestamp sent = LikelyTime(processes_, called.process, called.sent);
     // As the clock allows, in the order that is certain.
@@ -244,7 +244,7 @@ class Collector {
     return token ? FormatToken(*token) : std::string();
   }
 
-  static void On(const Declared& /*declared*/, Timestamp /*at*/) {}
+  static void On(const ProcessDeclaration& /*declared*/, Timestamp /*at*/) {}
 
   void AddFaults() {
     for (const InferredFault& inferred : inferred_.faults) {

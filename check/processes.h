@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.h"
 #include "check/clock.h"
 #include "check/operation.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::check {
 

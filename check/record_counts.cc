@@ -4,14 +4,12 @@
 #include <optional>
 #include <variant>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
 
-using sim::Cat;
-
-std::optional<Used> UsedAs(const Said& said) {
+std::optional<Used> UsedAs(const LogLine& said) {
   switch (said.statement) {
     case Statement::kLeads:
       return said.is_renewal ? Used::kRenewed : Used::kLeads;
@@ -50,9 +48,9 @@ std::optional<Used> UsedAs(const Said& said) {
 
 void RecordCounts::CountUsed(const Operation& operation) {
   if (std::holds_alternative<RowChange>(operation.what)) return Use(Used::kChange);
-  if (std::holds_alternative<Called>(operation.what)) return Use(Used::kCall);
-  if (std::holds_alternative<Declared>(operation.what)) return Use(Used::kProcess);
-  if (const auto as = UsedAs(std::get<Said>(operation.what))) Use(*as);
+  if (std::holds_alternative<CommitRecord>(operation.what)) return Use(Used::kCall);
+  if (std::holds_alternative<ProcessDeclaration>(operation.what)) return Use(Used::kProcess);
+  if (const auto as = UsedAs(std::get<LogLine>(operation.what))) Use(*as);
 }
 
 void RecordCounts::Matched(size_t index, std::string_view expression, int64_t count) {
@@ -123,7 +121,7 @@ std::string PassedText(const RecordCounts::Passed& passed) {
   int64_t named = 0;
   for (size_t i = 0; i < passed.words.size() && i < kShown; ++i) {
     const auto& [word, count] = passed.words[i];
-    text += Cat(i == 0 ? "" : ", ", sim::Quoted(word), " ", std::to_string(count));
+    text += Cat(i == 0 ? "" : ", ", Quoted(word), " ", std::to_string(count));
     named += count;
   }
   if (named < passed.count) text += Cat(", others ", std::to_string(passed.count - named));
@@ -143,8 +141,7 @@ std::vector<std::string> RecordCounts::Lines() const {
     lines.push_back(Cat("passed over, ", PassedText(passed)));
   }
   for (const auto& [expression, count] : matched_) {
-    lines.push_back(
-        Cat("lines that matched ", sim::Quoted(expression), ": ", std::to_string(count)));
+    lines.push_back(Cat("lines that matched ", Quoted(expression), ": ", std::to_string(count)));
   }
   if (refused_ > 0) lines.push_back(Cat("refused: ", std::to_string(refused_)));
   return lines;

@@ -7,7 +7,7 @@
 //     plain words: "event not recognised", "of another table", "of another service", "of the nemesis". The
 //     word tells records of one reason apart, and may be empty. Bearing::kMayDecide: nobody knows what it
 //     says, so it could have decided a verdict: then no verdict by lines of processes is certain. If the
-//     process and the time are known, add a Said with Statement::kNotUnderstood instead of kMayDecide:
+//     process and the time are known, add a LogLine with Statement::kNotUnderstood instead of kMayDecide:
 //     then what the process said before stays certain.
 //   - refused: it returns what is wrong (LineReader), or, if there is more than one element in what it
 //     reads, calls Refuse(what is wrong, with its place) for each and goes on with the next.

@@ -4,18 +4,15 @@
 #include <charconv>
 #include <vector>
 
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "check/jepsen.h"
 #include "check/otlp.h"
 #include "check/serve_calls.h"
 #include "check/time_spelling.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/units.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
-using sim::Quoted;
 
 Timestamp ParseTime(std::string_view text, std::string_view name) {
   if (const std::optional<Timestamp> time = ParseAnyTime(text)) return *time;
@@ -25,7 +22,7 @@ Timestamp ParseTime(std::string_view text, std::string_view name) {
 }  // namespace
 
 std::string WhereIs(const Place& place) {
-  return Cat(sim::Printable(place.file, 1'000), ":", std::to_string(place.line));
+  return Cat(Printable(place.file, 1'000), ":", std::to_string(place.line));
 }
 
 // Names of tables and columns are compared as Spanner does, whatever their letter case.
@@ -179,10 +176,10 @@ Duration ParseLength(std::string_view given, std::string_view name) {
   const bool negative = text.starts_with('-');
   if (negative) text.erase(0, 1);
   if (!text.empty() && text.find_first_not_of("0123456789.") == std::string::npos) text += "s";
-  const auto parsed = sim::ParseDuration(text);
+  const auto parsed = ParseDuration(text);
   const auto* duration = std::get_if<Duration>(&parsed);
   if (duration == nullptr) {
-    throw Wrong{Cat(Quoted(name), " is ", sim::kDurationExample, ", not ", Quoted(given))};
+    throw Wrong{Cat(Quoted(name), " is ", kDurationExample, ", not ", Quoted(given))};
   }
   return negative ? -*duration : *duration;
 }
@@ -390,9 +387,9 @@ bool RecordReader::HasColumns(const Node* after, const Node* before, const Head&
     wanted_.Counts().Pass("a change of columns that the protocol has not", others.front());
     return false;
   }
-  throw Wrong{Cat("the table has not ", protocol_.name, "'s columns: ", sim::ListOf(missing),
+  throw Wrong{Cat("the table has not ", protocol_.name, "'s columns: ", ListOf(missing),
                   missing.size() == 1 ? " is missing" : " are missing",
-                  others.empty() ? std::string() : Cat(", and it has ", sim::ListOf(others)),
+                  others.empty() ? std::string() : Cat(", and it has ", ListOf(others)),
                   "; is it another protocol's (--protocol), or is another table meant (--table)?")};
 }
 
@@ -473,40 +470,40 @@ void RecordReader::Line(const Node& line) {
     const std::string_view outcome = TextIn(line, "outcome", /*required=*/false);
     if (outcome == "committed") throw Wrong{"a call that committed wants \"commit\""};
     if (!wanted_.Wants(lock)) wanted_.Counts().Pass(kOfAnotherLock, lock);
-    return Add(Said{.process = std::string(id),
-                    .lock = std::string(lock),
-                    .at = TimeIn(line, received),
-                    .number = NumberOf(line),
-                    .statement = !wanted_.Wants(lock)   ? Statement::kOther
-                                 : outcome == "aborted" ? Statement::kAborted
-                                                        : Statement::kCalled,
-                    .lapses_in = {},
-                    .asked = {},
-                    .token = {},
-                    .sender = {},
-                    .attempts = AttemptsOf(line)});
+    return Add(LogLine{.process = std::string(id),
+                       .lock = std::string(lock),
+                       .at = TimeIn(line, received),
+                       .number = NumberOf(line),
+                       .statement = !wanted_.Wants(lock)   ? Statement::kOther
+                                    : outcome == "aborted" ? Statement::kAborted
+                                                           : Statement::kCalled,
+                       .lapses_in = {},
+                       .asked = {},
+                       .token = {},
+                       .sender = {},
+                       .attempts = AttemptsOf(line)});
   }
   if (event == "call") {
-    return Add(Called{.process = std::string(id),
-                      .lock = std::string(lock),
-                      .number = NumberOf(line),
-                      .sent = TimeIn(line, "sent"),
-                      .received = TimeIn(line, received),
-                      .commit = TimeIn(line, "commit"),
-                      .step = std::string(TextIn(line, "step", /*required=*/false)),
-                      .sender = {},
-                      .attempts = AttemptsOf(line)});
+    return Add(CommitRecord{.process = std::string(id),
+                            .lock = std::string(lock),
+                            .number = NumberOf(line),
+                            .sent = TimeIn(line, "sent"),
+                            .received = TimeIn(line, received),
+                            .commit = TimeIn(line, "commit"),
+                            .step = std::string(TextIn(line, "step", /*required=*/false)),
+                            .sender = {},
+                            .attempts = AttemptsOf(line)});
   }
-  Said said = {.process = std::string(id),
-               .lock = std::string(lock),
-               .at = TimeIn(line, "time"),
-               .number = NumberOf(line),
-               .statement = StatementOf(event),
-               .lapses_in = {},
-               .is_renewal = event == "renewed",
-               .asked = {},
-               .token = {},
-               .sender = {}};
+  LogLine said = {.process = std::string(id),
+                  .lock = std::string(lock),
+                  .at = TimeIn(line, "time"),
+                  .number = NumberOf(line),
+                  .statement = StatementOf(event),
+                  .lapses_in = {},
+                  .is_renewal = event == "renewed",
+                  .asked = {},
+                  .token = {},
+                  .sender = {}};
   if (said.statement == Statement::kAnswers) {
     const Node* has = Find(line, "has");
     if (has == nullptr || (has->text != "true" && has->text != "false")) {
@@ -544,7 +541,7 @@ void RecordReader::Line(const Node& line) {
   Add(std::move(said));
 }
 
-void RecordReader::PassOver(Said& said, std::string_view reason, std::string_view word) {
+void RecordReader::PassOver(LogLine& said, std::string_view reason, std::string_view word) {
   wanted_.Counts().Pass(reason, word);
   switch (said.statement) {
     case Statement::kLeads:
@@ -577,15 +574,15 @@ void RecordReader::PassOver(Said& said, std::string_view reason, std::string_vie
 void RecordReader::Ended(const Node& line, std::string_view id) {
   const std::string_view by = TextIn(line, "by");
   if (by == id) throw Wrong{"\"by\" is another process: of itself a process says \"stopped\""};
-  Add(Said{.process = std::string(by),
-           .lock = {},
-           .at = TimeIn(line, "time"),
-           .number = NumberOf(line),
-           .statement = Statement::kSawEnd,
-           .lapses_in = {},
-           .asked = {},
-           .token = {},
-           .sender = std::string(id)});
+  Add(LogLine{.process = std::string(by),
+              .lock = {},
+              .at = TimeIn(line, "time"),
+              .number = NumberOf(line),
+              .statement = Statement::kSawEnd,
+              .lapses_in = {},
+              .asked = {},
+              .token = {},
+              .sender = std::string(id)});
 }
 
 namespace {
@@ -623,12 +620,12 @@ void RecordReader::Declare(const Node& line, std::string_view id, bool wants_any
   const bool says_any =
       !node.empty() || says_lease || offset != nullptr || resolution != nullptr || logs != nullptr;
   if (!says_any && !wants_any) return;
-  Declared declared = {.process = std::string(id),
-                       .node = std::string(node),
-                       .lease = {},
-                       .clock_least = {},
-                       .clock_most = {},
-                       .resolution = {}};
+  ProcessDeclaration declared = {.process = std::string(id),
+                                 .node = std::string(node),
+                                 .lease = {},
+                                 .clock_least = {},
+                                 .clock_most = {},
+                                 .resolution = {}};
   if (resolution != nullptr) {
     declared.resolution = ParseLength(TextIn(line, "resolution"), "resolution");
   }

@@ -101,7 +101,7 @@ class RecordReader {
   void Ended(const Node& line, std::string_view id);
   void Declare(const Node& line, std::string_view id, bool wants_any);
   // What a line says is passed over, and the log goes on.
-  void PassOver(Said& said, std::string_view reason, std::string_view word);
+  void PassOver(LogLine& said, std::string_view reason, std::string_view word);
 
   const ProtocolInfo& protocol_;
   const Wanted& wanted_;

@@ -3,13 +3,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "check/record_reader.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr int64_t kSecondsOfADay = 86'400;
 // 0500-01-01 and 1000-01-01.
@@ -48,7 +46,7 @@ bool TimeOrigins::Refuses(const Operation& operation, std::string& wrong) {
                                       : IsRelative(*time) ? " are of clocks"
                                                           : " count from the beginning of a test";
   wrong = Cat(WhereIs(operation.place), ": ", own_says, ", and those of ",
-              other == file ? std::string("records before it") : sim::Printable(other, 1'000),
+              other == file ? std::string("records before it") : Printable(other, 1'000),
               other_says, ": judge each by itself, or say when the test began (--began ",
               is_second ? "FILE=TIME for each)" : "TIME)");
   return true;

@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
+#include "base/time.h"
 #include "check/operation.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::check {
 

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr std::string_view kLogWork =
     "log when each application begins and ends to work, by its process's clock";
@@ -64,7 +62,7 @@ bool Releases::Take(const Release& release, bool is_last) {
   }
   if (!anybody_works_) return true;  // which Find() says
   if (!has_lines) {
-    Missing(Cat(release.owner, " gave lock ", sim::Quoted(release.lock),
+    Missing(Cat(release.owner, " gave lock ", Quoted(release.lock),
                 " back, and no line of it was recorded"),
             std::string(kLogWork));
     return true;
@@ -106,8 +104,8 @@ bool Releases::Take(const Release& release, bool is_last) {
     if (is_certain) break;
   }
   const auto text = [&] {
-    return Cat(release.owner, " gave lock ", sim::Quoted(release.lock),
-               " back with commit timestamp ", FormatRfc3339(release.commit));
+    return Cat(release.owner, " gave lock ", Quoted(release.lock), " back with commit timestamp ",
+               FormatRfc3339(release.commit));
   };
   if (meets == Meets::kYes) {
     tally_.Violated(release.commit, release.lock, {release.owner},

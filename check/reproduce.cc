@@ -6,17 +6,16 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/ledger.h"
 #include "sim/judge/run.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/loader.h"
 #include "sim/scenario/writer.h"
 
 namespace whorl::check {
 namespace {
 
-using sim::Cat;
 using sim::Instant;
 
 constexpr uint64_t kSeeds = 20;
@@ -236,12 +235,10 @@ class Search {
       const std::vector<std::string> none;
       const std::vector<std::string>& had = replayed == best.owners.end() ? none : replayed->second;
       if (had == owners) {
-        all.reproduced.push_back(
-            Cat("lock ", sim::Quoted(lock), " was held by ", OwnersText(owners)));
+        all.reproduced.push_back(Cat("lock ", Quoted(lock), " was held by ", OwnersText(owners)));
       } else {
-        all.not_reproduced.push_back(Cat("lock ", sim::Quoted(lock), " was held by ",
-                                         OwnersText(owners), "; in the replay by ",
-                                         OwnersText(had)));
+        all.not_reproduced.push_back(Cat("lock ", Quoted(lock), " was held by ", OwnersText(owners),
+                                         "; in the replay by ", OwnersText(had)));
       }
     }
   }

@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "check/known_row.h"
 #include "check/rows.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 // A time of a whole second may be cut (known_row.h), unless it is the commit's own.
 Timestamp LatestOf(Timestamp time, Timestamp commit) {
@@ -114,8 +112,8 @@ void Rows::Fit(const RowChange& change, bool is_first, Row& row, HistoryMetrics&
   }
   if (!is_first) {
     ++metrics.gaps;
-    Missing(Cat("changes of lock ", sim::Quoted(change.lock), " before ",
-                FormatRfc3339(change.commit), " are missing"),
+    Missing(Cat("changes of lock ", Quoted(change.lock), " before ", FormatRfc3339(change.commit),
+                " are missing"),
             std::string(kRecordAll));
     ownership_.Gap(change.lock, change.commit);
   }
@@ -135,7 +133,7 @@ void Rows::Fit(const RowChange& change, bool is_first, Row& row, HistoryMetrics&
   TakeFrom(before, change.commit, row);
   if (row.held && change.kind == RowChangeKind::kUpdated && !SaysOld(protocol_, change.before)) {
     lease_respected_.Missing(
-        Cat("who held lock ", sim::Quoted(change.lock), " before ", FormatRfc3339(change.commit),
+        Cat("who held lock ", Quoted(change.lock), " before ", FormatRfc3339(change.commit),
             ", when it was changed for the first time, is not recorded"),
         std::string(kRecordAll));
   }

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "check/known_row.h"
 #include "check/outside.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr std::string_view kRecordCalls =
     "log each committed transaction of each process: when it was sent, its commit timestamp, when "
@@ -19,7 +17,7 @@ constexpr std::string_view kRecordCalls =
 
 }  // namespace
 
-void Rows::Add(const Called& call) {
+void Rows::Add(const CommitRecord& call) {
   if (!calls_.empty() && calls_.front().commit != call.commit) calls_.clear();
   const Ownership::Writer writer = {.process = call.Sender(),
                                     .sent = call.sent,
@@ -41,7 +39,7 @@ void Rows::Add(const Called& call) {
   costs_.Committed(of_costs);
 }
 
-void Rows::AddAttempt(const Said& said) {
+void Rows::AddAttempt(const LogLine& said) {
   const Costs::Call call = {.process = said.Sender(),
                             .lock = NameOfCosts(said.lock),
                             .attempts = said.attempts,
@@ -108,7 +106,7 @@ bool Rows::IsAgain(const RowChange& change) const {
 }
 
 void Rows::AddLate(const RowChange& change) {
-  const std::string why = Cat("the change of lock ", sim::Quoted(change.lock), " at ",
+  const std::string why = Cat("the change of lock ", Quoted(change.lock), " at ",
                               FormatRfc3339(change.commit), " came after later ones were judged");
   Missing(why, "sort the records, or allow a greater --window");
   ownership_.Gap(change.lock, Timestamp::Max());
@@ -118,7 +116,7 @@ void Rows::Add(const Unseen& unseen) {
   // Where no process deletes its row, there is none before the first one.
   if (!rules_.releasing_step) return;
   Missing(
-      Cat("lock ", sim::Quoted(unseen.lock), " had no row at ", FormatRfc3339(unseen.from),
+      Cat("lock ", Quoted(unseen.lock), " had no row at ", FormatRfc3339(unseen.from),
           " and none at ", FormatRfc3339(unseen.to), ", and who had it in between was not read"),
       "read a change stream (whorl lock init --stream makes one): versions do not show rows that "
       "were inserted and deleted again");
@@ -132,13 +130,13 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
   if (is_cut) {
     lease_respected_.Missing(
         Cat(writer.empty() ? "an unknown process" : writer, removed ? " removed" : " took",
-            " lock ", sim::Quoted(change.lock), " at ", FormatRfc3339(change.commit),
+            " lock ", Quoted(change.lock), " at ", FormatRfc3339(change.commit),
             ", after the outside write at ", FormatRfc3339(row.cut_at), " had cut the lease of ",
             row.cut_owner, " short"),
         "nothing: that is not charged to the protocol, and later leases are judged");
   }
   if (!row.is_known) {
-    return lease_respected_.Missing(Cat("who held lock ", sim::Quoted(change.lock), " before ",
+    return lease_respected_.Missing(Cat("who held lock ", Quoted(change.lock), " before ",
                                         FormatRfc3339(change.commit), " is not recorded"),
                                     std::string(kRecordAll));
   }
@@ -147,7 +145,7 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
   if (!writer.empty() && processes_.AreOfOneNode(writer, row.owner)) return;
   const auto text = [&](Timestamp until) {
     return Cat(writer.empty() ? "an unknown process" : writer, removed ? " removed" : " took",
-               " lock ", sim::Quoted(change.lock), removed ? ", held by " : " from ", row.owner,
+               " lock ", Quoted(change.lock), removed ? ", held by " : " from ", row.owner,
                ", with commit timestamp ", FormatRfc3339(change.commit), ", ",
                FormatDuration(until - change.commit), " before the lease's end at ",
                FormatRfc3339(until));
@@ -207,15 +205,15 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
       MayBeAnotherToken(token.ToValue(), row.greatest->ToValue(), protocol_)) {
     token_monotonic_.Possible(change.commit, change.lock, std::nullopt, [&] {
       return Cat(owner.empty() ? "an unknown process" : owner, " committed a token of lock ",
-                 sim::Quoted(change.lock), " in the second of ", FormatToken(token),
+                 Quoted(change.lock), " in the second of ", FormatToken(token),
                  ", in which it had had ", FormatToken(*row.greatest),
                  "; the record shows whole seconds");
     });
   } else if (row.greatest && (token < *row.greatest || (token == *row.greatest && changes))) {
     token_monotonic_.Violated(change.commit, change.lock, {}, [&] {
       return Cat(owner.empty() ? "an unknown process" : owner, " committed the token ",
-                 FormatToken(token), " of lock ", sim::Quoted(change.lock),
-                 ", which had already had ", FormatToken(*row.greatest));
+                 FormatToken(token), " of lock ", Quoted(change.lock), ", which had already had ",
+                 FormatToken(*row.greatest));
     });
   }
   if (!row.greatest || token > *row.greatest) row.greatest = token;
@@ -360,15 +358,15 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
 
 std::string Rows::OutsideText(const RowChange& change, const Row& row,
                               const std::string& why) const {
-  std::string text = Cat("lock ", sim::Quoted(change.lock));
+  std::string text = Cat("lock ", Quoted(change.lock));
   if (row.held && !row.owner.empty()) text += Cat(", held by ", row.owner);
   const bool by_policy = change.by_system && change.tag == "RowDeletionPolicy";
   text += Cat(": ",
               by_policy          ? "the row deletion policy"
               : change.by_system ? "a system transaction"
                                  : "a transaction that is no process's",
-              change.tag.empty() ? std::string() : Cat(" (its tag: ", sim::Quoted(change.tag), ")"),
-              " ", why, ", with commit timestamp ", FormatRfc3339(change.commit));
+              change.tag.empty() ? std::string() : Cat(" (its tag: ", Quoted(change.tag), ")"), " ",
+              why, ", with commit timestamp ", FormatRfc3339(change.commit));
   if (row.held && row.lease_most && change.commit < *row.lease_most) {
     text += Cat(", ", FormatDuration(*row.lease_most - change.commit),
                 " before the lease's end at ", FormatRfc3339(*row.lease_most));

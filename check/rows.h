@@ -54,9 +54,9 @@ class Rows {
         releases_(releases) {}
 
   // Who committed at that timestamp. REQUIRES: comes before the change itself.
-  void Add(const Called& call);
+  void Add(const CommitRecord& call);
   // A call about a lock that committed nothing.
-  void AddAttempt(const Said& said);
+  void AddAttempt(const LogLine& said);
   void Add(const RowChange& change, HistoryMetrics& metrics);
   // Whether the change is the last one of its row, again.
   bool IsAgain(const RowChange& change) const;

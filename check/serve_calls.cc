@@ -71,26 +71,26 @@ void ServeCalls::Read(const Node& object, const ProtocolInfo& protocol, const Wa
   if (!wanted.Wants(about)) return;
   if (commits) {
     out.push_back({.place = place,
-                   .what = Called{.process = place.file,
-                                  .lock = about,
-                                  .number = {},
-                                  .sent = at,
-                                  .received = received,
-                                  .commit = TimeIn(object, "commit_timestamp"),
-                                  .step = {},
-                                  .sender = sender}});
+                   .what = CommitRecord{.process = place.file,
+                                        .lock = about,
+                                        .number = {},
+                                        .sent = at,
+                                        .received = received,
+                                        .commit = TimeIn(object, "commit_timestamp"),
+                                        .step = {},
+                                        .sender = sender}});
     return;
   }
   out.push_back({.place = place,
-                 .what = Said{.process = place.file,
-                              .lock = about,
-                              .at = received,
-                              .number = {},
-                              .statement = statement,
-                              .lapses_in = {},
-                              .asked = {},
-                              .token = {},
-                              .sender = sender}});
+                 .what = LogLine{.process = place.file,
+                                 .lock = about,
+                                 .at = received,
+                                 .number = {},
+                                 .statement = statement,
+                                 .lapses_in = {},
+                                 .asked = {},
+                                 .token = {},
+                                 .sender = sender}});
 }
 
 }  // namespace whorl::check

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "check/relative_time.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr Timestamp kForever = Timestamp::Max();
 
@@ -178,9 +176,9 @@ std::string Spans::Overlap(const std::string& name, const Span& a, const Span& b
   const Timestamp begin = std::max(x.begun_by, y.begun_by);
   const Duration shared = std::max(std::min(x.until, y.until) - begin, Duration{});
   const bool a_is_first = x.from <= y.from;
-  return Cat(a_is_first ? b.process : a.process, " ", begins_, " lock ", sim::Quoted(name),
-             " while ", a_is_first ? a.process : b.process, " did, at ", TimeText(begin),
-             ", for at least ", FormatDuration(shared));
+  return Cat(a_is_first ? b.process : a.process, " ", begins_, " lock ", Quoted(name), " while ",
+             a_is_first ? a.process : b.process, " did, at ", TimeText(begin), ", for at least ",
+             FormatDuration(shared));
 }
 
 void Spans::Judge(const std::string& name, const Span& a, const Span& b, int64_t count) {
@@ -214,7 +212,7 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b, int64_t
   if (ownership_.IsBrokenOutside(name, std::min(x.from, y.from), from)) {
     return tally_.Missing(
         Cat(first, " and ", second, " may have at one time, after an outside write to lock ",
-            sim::Quoted(name), ": that is not the protocol's doing"),
+            Quoted(name), ": that is not the protocol's doing"),
         "nothing: it is judged again from what came after it");
   }
   // If both spans began and ended as they say, the clocks alone are in doubt.
@@ -224,7 +222,7 @@ void Spans::Judge(const std::string& name, const Span& a, const Span& b, int64_t
   if (by_clocks && tally_.possible() == 0) wanted = ClocksWanted(a, b);
   tally_.Possible(from, name, wanted, count, [&] {
     return Cat(
-        second, " ", begins_, " lock ", sim::Quoted(name), ", and ", first,
+        second, " ", begins_, " lock ", Quoted(name), ", and ", first,
         " may have done so at the same time, between ", TimeText(from), " and ",
         to == kForever ? std::string("the end of the history") : TimeText(to),
         by_clocks ? "; the clocks do not decide it" : "; lines that would decide it are missing");

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "check/relative_time.h"
 #include "check/verdict.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::check {
 
@@ -46,7 +46,7 @@ class Tally {
       if (std::ranges::find(certain.by, process) == certain.by.end()) continue;
       finding_.violations -= certain.count;
       Possible(certain.at, certain.lock, std::nullopt, [&] {
-        return sim::Cat(certain.text, "; but the clock of ", process, " contradicts itself");
+        return Cat(certain.text, "; but the clock of ", process, " contradicts itself");
       });
       finding_.possible += certain.count - 1;
     }
@@ -81,11 +81,11 @@ class Tally {
   // Of the process, before a line that is of `at` by its clock.
   void MissingLines(const std::string& process, Timestamp at) {
     if (is_missing()) return;
-    Missing(sim::Cat("lines of ", process, " before ", TimeText(at), " (by its clock) are missing"),
+    Missing(Cat("lines of ", process, " before ", TimeText(at), " (by its clock) are missing"),
             "keep all of the process's lines");
   }
   void MissingClock(const std::string& process) {
-    Missing(sim::Cat("how far the clock of ", process, " is off is not known"),
+    Missing(Cat("how far the clock of ", process, " is off is not known"),
             "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
   }
   int64_t possible() const { return finding_.possible; }

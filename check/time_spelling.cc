@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 // 2026-01-31T00:00:00.5+01:00; 2026-01-31 00:00:00.5 UTC; 2026-01-31 00:00:00.5+01;
 // 2026-01-31 00:00:00.5 +0100 CET m=+0.1
@@ -85,7 +83,7 @@ std::optional<Timestamp> ParseAnyTime(std::string_view text) {
 std::string TimeRefusal(std::string_view text) {
   const std::string_view seen = Seen(text);
   return Cat(
-      "is a time such as 2026-01-31T00:00:00.5Z, not ", sim::Quoted(text),
+      "is a time such as 2026-01-31T00:00:00.5Z, not ", Quoted(text),
       seen.empty() ? "" : ", which seems to be ", seen,
       "; taken are times of RFC 3339, and as BigQuery, Go and PostgreSQL print them, with their "
       "zone");

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 namespace whorl::check {
 

@@ -4,12 +4,10 @@
 #include <ranges>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::check {
 namespace {
-
-using sim::Cat;
 
 constexpr Timestamp kNoTime = Timestamp::Max();
 
@@ -65,7 +63,7 @@ class HandedTokens::Order {
   std::vector<Place> places_;
 };
 
-void HandedTokens::Add(const Said& said) {
+void HandedTokens::Add(const LogLine& said) {
   tally_.Judged();
   const Process* who = processes_.Find(said.process);
   const Term term = {.process = said.process,
@@ -95,8 +93,8 @@ void HandedTokens::Judge(const std::string& name, const Term& a, const Term& b) 
   const Term& low = a.token >= b.token ? b : a;
   const auto text = [&](std::string_view after) {
     return Cat(low.process, " handed out the token ", std::to_string(low.token), " of lock ",
-               sim::Quoted(name), after, high.process, " had handed out ",
-               std::to_string(high.token), " in another term");
+               Quoted(name), after, high.process, " had handed out ", std::to_string(high.token),
+               " in another term");
   };
   const bool is_one = a.process == b.process;  // then its own clock says the order
   if (!is_one && a.token != b.token && (!KnowsClock(a.who) || !KnowsClock(b.who))) {
@@ -155,13 +153,13 @@ InvariantFinding HandedTokens::Find() const {
                      "log the token with each \"answer\", or with \"leads\"");
 }
 
-void AcceptedWrites::Add(const Said& said) {
+void AcceptedWrites::Add(const LogLine& said) {
   tally_.Judged();
   const auto [place, is_new] = greatest_.try_emplace({said.process, said.lock}, *said.token);
   if (*said.token < place->second) {
     tally_.Violated(said.at, said.lock, {}, [&] {
       return Cat(said.process, " accepted the token ", std::to_string(*said.token), " of lock ",
-                 sim::Quoted(said.lock), " after ", std::to_string(place->second));
+                 Quoted(said.lock), " after ", std::to_string(place->second));
     });
   }
   place->second = std::max(place->second, *said.token);

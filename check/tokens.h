@@ -28,7 +28,7 @@ class HandedTokens final : public LineJudge {
   explicit HandedTokens(const Processes& processes) : processes_(processes) {}
 
   // REQUIRES: said.token; statements of one process come in the order of its clock.
-  void Add(const Said& said);
+  void Add(const LogLine& said);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Forgets terms that handed out nothing at or after `watermark`, in true time, but for the greatest.
   void Forget(Timestamp watermark);
@@ -74,7 +74,7 @@ class HandedTokens final : public LineJudge {
 class AcceptedWrites final : public LineJudge {
  public:
   // REQUIRES: said.token; said.process is the resource.
-  void Add(const Said& said);
+  void Add(const LogLine& said);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   void Doubt(const std::string& process) override { tally_.Doubt(process); }
   void Missing(std::string because, std::string remedy) override {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "check/clock.h"
 #include "check/record_counts.h"
 #include "protocol/names.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
 
 namespace whorl::check {

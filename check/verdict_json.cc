@@ -1,7 +1,7 @@
 #include "check/verdict_json.h"
 
+#include "base/time.h"
 #include "check/relative_time.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::check {
 
@@ -48,7 +48,7 @@ Json VerdictJson(const HistoryVerdict& verdict) {
     one["text"] = found.text;
     one["remedy"] = found.remedy;
     one["clocks_wanted"] =
-        found.clocks_wanted ? Json(sim::SecondsText(*found.clocks_wanted)) : Json(nullptr);
+        found.clocks_wanted ? Json(FormatSeconds(*found.clocks_wanted)) : Json(nullptr);
   }
   Json& outside = json["outside_writes"] = {{"count", verdict.outside_count}};
   Json& first = outside["first"] = Json::array();
@@ -71,7 +71,7 @@ Json VerdictJson(const HistoryVerdict& verdict) {
   for (const ClockFinding& clock : verdict.clocks) {
     Json& one = clocks[clock.process] = nullptr;
     if (!clock.ahead) continue;
-    one = {sim::SecondsText(clock.ahead->least), sim::SecondsText(clock.ahead->most)};
+    one = {FormatSeconds(clock.ahead->least), FormatSeconds(clock.ahead->most)};
   }
   json["problems"] = verdict.problems;
   json["assumptions"] = verdict.assumptions;

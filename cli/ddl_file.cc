@@ -7,11 +7,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::cli {
-
-using sim::Cat;
 
 std::vector<std::string> StatementsIn(const std::string& text) {
   std::vector<std::string> statements(1);
@@ -35,7 +33,7 @@ std::string ReadOption(std::string_view option, const std::string& path, std::st
   std::ifstream file(path);
   if (file) out.assign(std::istreambuf_iterator<char>(file), {});
   if (file && !out.empty()) return {};
-  return Cat(option, ": ", sim::Quoted(path), file ? " is empty" : " cannot be read");
+  return Cat(option, ": ", Quoted(path), file ? " is empty" : " cannot be read");
 }
 
 }  // namespace whorl::cli

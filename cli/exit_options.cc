@@ -1,8 +1,8 @@
 #include "cli/exit_options.h"
 
+#include "base/text.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 
@@ -35,8 +35,8 @@ std::vector<std::string> ContradictionsOfExpect(const ExitRules& rules, bool pro
   }
   for (const Invariant expected : rules.expected) {
     if (!invariant || *invariant == expected) continue;
-    errors.push_back(sim::Cat("--expect ", WordOf(expected), " is not looked for with --invariant ",
-                              WordOf(*invariant)));
+    errors.push_back(Cat("--expect ", WordOf(expected), " is not looked for with --invariant ",
+                         WordOf(*invariant)));
   }
   return errors;
 }

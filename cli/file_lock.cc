@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <system_error>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::cli {
 namespace {
 
 absl::Status CannotLock(const std::string& path, int error) {
   return absl::UnavailableError(
-      sim::Cat(path, ": cannot be locked: ", std::generic_category().message(error)));
+      Cat(path, ": cannot be locked: ", std::generic_category().message(error)));
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ absl::Status FileLock::Take(std::string_view option, const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status found = std::filesystem::status(path, error);
   if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found)) {
-    return absl::InvalidArgumentError(sim::Cat(option, " ", path, ": is not a regular file"));
+    return absl::InvalidArgumentError(Cat(option, " ", path, ": is not a regular file"));
   }
   const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
   return Lock(error ? path : real.string());
@@ -49,7 +49,7 @@ absl::Status FileLock::Lock(const std::string& path) {
       close(file);
       if (error != EWOULDBLOCK) return CannotLock(path_, error);
       return absl::UnavailableError(
-          sim::Cat(path, ": another command works with this file (it has locked ", path_, ")"));
+          Cat(path, ": another command works with this file (it has locked ", path_, ")"));
     }
     if (IsStillThere(file, path_)) {
       file_ = file;

@@ -7,14 +7,12 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 constexpr std::string_view kProgram = "whorl-grpc";
 

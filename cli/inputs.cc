@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/loader.h"
 
 namespace whorl::cli {
@@ -29,8 +29,7 @@ bool IsScenarioFile(const fs::path& path) {
 }
 
 void AddBad(const std::string& path, std::string_view error, Inputs& inputs) {
-  inputs.bad.push_back(
-      {.path = path, .errors = {sim::Cat(sim::Printable(path, 1000), ": ", error)}});
+  inputs.bad.push_back({.path = path, .errors = {Cat(Printable(path, 1000), ": ", error)}});
 }
 
 absl::Status Unreadable(const std::string& path, std::string_view reason) {
@@ -135,7 +134,7 @@ Inputs LoadInputs(const std::vector<std::string>& paths) {
 }
 
 std::string CannotRead(const std::string& path, std::string_view reason) {
-  return sim::Cat(sim::Printable(path, 1'000), ": cannot be read: ", reason);
+  return Cat(Printable(path, 1'000), ": cannot be read: ", reason);
 }
 
 // Opening a folder succeeds, as for a file; only reading it fails.

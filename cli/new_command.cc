@@ -7,17 +7,15 @@
 #include <system_error>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/shell_text.h"
 #include "sim/report/starter_scenario.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/fields.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 struct NewOptions {
   std::string file;
@@ -46,7 +44,7 @@ int RunNew(const NewOptions& options) {
   }
   std::error_code error;
   const auto status = std::filesystem::symlink_status(options.file, error);
-  const std::string name = sim::Printable(options.file, 1'000);
+  const std::string name = Printable(options.file, 1'000);
   if (std::filesystem::is_directory(status)) {
     Complain(Cat(name, ": is a folder; say the name of a file in it"));
     return kBadInput;

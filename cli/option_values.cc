@@ -10,13 +10,11 @@
 #include <utility>
 #include <variant>
 
-#include "sim/scenario/error_text.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "sim/scenario/fields.h"
-#include "sim/scenario/units.h"
 
 namespace whorl::cli {
-
-using sim::Cat;
 
 uint64_t DefaultJobs() { return std::max(1U, std::thread::hardware_concurrency()); }
 
@@ -28,7 +26,7 @@ uint64_t NumberOf(std::string_view option, const std::string& text, uint64_t min
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error == std::errc() && rest == end && number >= min && number <= max) return number;
   throw CLI::ValidationError(Cat(option, " wants a whole number from ", std::to_string(min), " to ",
-                                 std::to_string(max), ", and got ", sim::Quoted(text)));
+                                 std::to_string(max), ", and got ", Quoted(text)));
 }
 
 uint64_t MebibytesOf(std::string_view option, const std::string& text, uint64_t max) {
@@ -42,17 +40,17 @@ uint64_t MebibytesOf(std::string_view option, const std::string& text, uint64_t 
     return unit == "G" ? number * 1'024 : number;
   }
   throw CLI::ValidationError(Cat(option, " wants MiB from 1 to ", std::to_string(max),
-                                 ", or GiB such as 8G, and got ", sim::Quoted(text)));
+                                 ", or GiB such as 8G, and got ", Quoted(text)));
 }
 
 Duration DurationOf(std::string_view option, const std::string& text, std::string_view example) {
-  const std::variant<Duration, std::string> parsed = sim::ParseDuration(text);
+  const std::variant<Duration, std::string> parsed = ParseDuration(text);
   if (const auto* wrong = std::get_if<std::string>(&parsed)) {
     throw CLI::ValidationError(Cat(option, ": ", *wrong));
   }
   const Duration duration = std::get<Duration>(parsed);
   if (duration >= Duration{}) return duration;
-  throw CLI::ValidationError(Cat(option, " wants ", example, ", and got ", sim::Quoted(text)));
+  throw CLI::ValidationError(Cat(option, " wants ", example, ", and got ", Quoted(text)));
 }
 
 size_t PlaceOfWord(std::string_view option, std::string_view what, const std::string& word,
@@ -102,10 +100,10 @@ std::string ProgramAt(const std::string& option, const std::string& text) {
   std::error_code error;
   const std::filesystem::path path = std::filesystem::absolute(text, error);
   if (error || !std::filesystem::is_regular_file(path, error)) {
-    throw CLI::ValidationError(Cat(option, ": there is no program ", sim::Quoted(text)));
+    throw CLI::ValidationError(Cat(option, ": there is no program ", Quoted(text)));
   }
   if (access(path.c_str(), X_OK) != 0) {
-    throw CLI::ValidationError(Cat(option, ": ", sim::Quoted(text), " cannot be executed"));
+    throw CLI::ValidationError(Cat(option, ": ", Quoted(text), " cannot be executed"));
   }
   return path.string();
 }

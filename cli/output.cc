@@ -9,7 +9,7 @@
 #include <iostream>
 #include <system_error>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::cli {
 namespace {
@@ -95,7 +95,7 @@ absl::Status MakeFolder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (!error) return absl::OkStatus();
-  return absl::UnavailableError(sim::Cat(path, ": cannot be created: ", error.message()));
+  return absl::UnavailableError(Cat(path, ": cannot be created: ", error.message()));
 }
 
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }

@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/version.h"
 #include "sim/judge/check_report.h"
 #include "sim/judge/known.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -49,8 +49,8 @@ Json ProtocolJson(const ProtocolInfo& protocol) {
   json["name"] = std::string(protocol.name);
   json["summary"] = std::string(protocol.summary);
   json["create_table"] = std::string(protocol.create_table);
-  json["lease_default"] = sim::SecondsText(protocol.lease_default);
-  json["lease_min"] = sim::SecondsText(protocol.lease_min);
+  json["lease_default"] = FormatSeconds(protocol.lease_default);
+  json["lease_min"] = FormatSeconds(protocol.lease_min);
   Json& steps = json["steps"] = Json::array();
   for (const StepName step : protocol.steps) steps.push_back(std::string(WordOf(step)));
   Json& promises = json["promises"] = Json::object();

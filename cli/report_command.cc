@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "cli/inputs.h"
 #include "cli/option_values.h"
@@ -24,14 +25,11 @@
 #include "sim/judge/batch.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/known.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using sim::Cat;
 using sim::Json;
 
 struct ReportRequest {
@@ -177,9 +175,9 @@ class Report {
     WritePage(PageKind::kIndex, head, "", index_.stream());
     if (const absl::Status written = index_.Commit(); !written.ok()) return End(written);
     const auto failed = std::ranges::count_if(rows_, &Row::failed);
-    std::cout << sim::CountText(static_cast<int64_t>(rows_.size()), "run", "runs") << ", "
+    std::cout << CountText(static_cast<int64_t>(rows_.size()), "run", "runs") << ", "
               << rows_.size() - static_cast<size_t>(failed)
-              << " as expected: " << sim::Printable(request_.html, 1'000) << '\n';
+              << " as expected: " << Printable(request_.html, 1'000) << '\n';
     return EndJudged(FlushStdout(), ExitRules{},
                      {.has_found = failed > 0, .has_bad_input = !inputs_.bad.empty()});
   }
@@ -204,8 +202,8 @@ int RunReport(const ReportRequest& request) {
     for (const std::string& error : bad.errors) std::cerr << error << '\n';
   }
   if (const std::string same = SameInput(inputs, request.html); !same.empty()) {
-    Complain(Cat("--html ", sim::Printable(request.html, 1'000), " would write over the scenario ",
-                 sim::Printable(same, 1'000)));
+    Complain(Cat("--html ", Printable(request.html, 1'000), " would write over the scenario ",
+                 Printable(same, 1'000)));
     return kBadInput;
   }
   if (inputs.scenarios.empty()) return kBadInput;

@@ -7,14 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/nearest_word.h"
+#include "base/text.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/nearest_word.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 // The words that the parser did not know, in order.
 std::vector<std::string> Remaining(const CLI::App& root) { return root.remaining(true); }
@@ -39,8 +37,8 @@ std::vector<std::string> SubCommandsOf(const CLI::App& app) {
 std::string Unknown(std::string_view kind, std::string_view word,
                     const std::vector<std::string>& known) {
   const std::vector<std::string_view> views(known.begin(), known.end());
-  const std::optional<std::string_view> nearest = sim::NearestWord(word, views);
-  return Cat("unknown ", kind, " ", sim::Printable(word),
+  const std::optional<std::string_view> nearest = NearestWord(word, views);
+  return Cat("unknown ", kind, " ", Printable(word),
              nearest.has_value() ? Cat("; did you mean ", *nearest, "?") : "");
 }
 
@@ -121,7 +119,7 @@ std::string UsageError(const CLI::App& root, const CLI::ParseError& error) {
   } else if (!remaining.empty() && !sub_commands.empty()) {
     text = Unknown("sub-command", remaining.front(), sub_commands);
   } else if (!remaining.empty()) {
-    text = Cat("unexpected argument ", sim::Printable(remaining.front()));
+    text = Cat("unexpected argument ", Printable(remaining.front()));
   } else if (!sub_commands.empty()) {
     text = "a sub-command is missing";
   } else {

@@ -20,7 +20,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/whorl)
 set(headers_dir ${CMAKE_INSTALL_INCLUDEDIR}/whorl)
 
 # What a user names comes first: whorl::protocol, whorl::sim, whorl::check, whorl::cli.
-set(installed protocol sim check cli page spanner_model spanner_vocabulary value_types xxhash)
+set(installed protocol sim check cli page spanner_model spanner_vocabulary base value_types xxhash)
 foreach(name IN LISTS installed)
   set_target_properties(whorl_${name} PROPERTIES EXPORT_NAME ${name})
 endforeach()
@@ -38,7 +38,7 @@ if(TARGET whorl-grpc)
   install(TARGETS whorl-grpc
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl COMPONENT locks)
 endif()
-install(DIRECTORY protocol spanner_model sim check DESTINATION ${headers_dir}
+install(DIRECTORY base protocol spanner_model sim check DESTINATION ${headers_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "spanner_model/server" EXCLUDE)
 install(FILES cli/command_line.h DESTINATION ${headers_dir}/cli)
 

@@ -8,18 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "live/emulator_process.h"
 #include "protocol/names.h"
 #include "protocol/protocols.h"
 #include "real_client/admin_client.h"
 #include "real_client/await_status.h"
-#include "sim/scenario/error_text.h"
 #include "spanner_model/server/server.h"
 
 namespace whorl::live {
 namespace {
-
-using sim::Cat;
 
 // Of a server that ends with its run.
 const std::string kOwnDatabase = "projects/test-project/instances/test-instance/databases/locks";
@@ -135,14 +133,14 @@ class EndpointBackend final : public Backend {
     auto backend = std::make_unique<EndpointBackend>(address);
     if (!WaitForServer(*backend->channel(), nullptr)) {
       return absl::UnavailableError(
-          Cat("no server answers at ", kEndpointVariable, "=", sim::Printable(address, 200)));
+          Cat("no server answers at ", kEndpointVariable, "=", Printable(address, 200)));
     }
     const Status status =
         Administrator(address).CreateDatabase(backend->database(), TableOf(scenario));
     backend->has_database_ = status.ok();
     if (status.ok()) return backend;
-    return absl::UnavailableError(Cat("no database can be made at ", sim::Printable(address, 200),
-                                      ": ", FormatStatus(status)));
+    return absl::UnavailableError(
+        Cat("no database can be made at ", Printable(address, 200), ": ", FormatStatus(status)));
   }
 
  private:

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "live/coordinator.h"
 #include "live/history.h"
 #include "sim/judge/expectations.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {
 
-using sim::Cat;
 using sim::InvariantResult;
 using sim::Verdict;
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "protocol/protocols.h"
 #include "real_client/lock_loop.h"
 #include "real_client/os.h"
-#include "sim/scenario/error_text.h"
 #include "sim/world/resource.h"
 #include "sim/world/start_rows.h"
 
@@ -20,7 +20,6 @@ namespace {
 using real_client::BootClock;
 using real_client::LoopTimer;
 using real_client::MonotonicNow;
-using sim::Cat;
 using sim::Instant;
 
 // The time from the insertion of the initial rows to the start of the run.

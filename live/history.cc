@@ -8,11 +8,11 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "live/row_changes.h"
 #include "live/shift_times.h"
 #include "protocol/spanner/fingerprint.h"
 #include "sim/judge/run_judge.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/latency.h"
@@ -53,8 +53,8 @@ void LookForHoles(const Record& record, size_t key, std::vector<std::string>& ho
       holes.emplace_back("two commits have one timestamp, and their rows cannot be told apart");
     }
     if (!SameRows(left, *seen.before, key)) {
-      holes.push_back(sim::Cat("rows changed before ", FormatRfc3339(seen.commit),
-                               " by a commit whose reply was not seen"));
+      holes.push_back(Cat("rows changed before ", FormatRfc3339(seen.commit),
+                          " by a commit whose reply was not seen"));
     }
     left = *seen.after;
     last = &seen;
@@ -165,7 +165,7 @@ class Merge {
                   [&](const auto& belief) { return belief.first.first.node == what.process.node; });
     Observe(event.at, what);
   }
-  void Take(const sim::StandingChanged& what, const ReportedEvent& event) {
+  void Take(const sim::LeadershipViewChanged& what, const ReportedEvent& event) {
     Observe(event.at, what);
     Belief& belief = beliefs_[{what.process, what.lock}];
     belief.standing = what.standing.believes;

@@ -40,7 +40,7 @@ class HostedApplication::Host {
   HostedApplication& own_;
 };
 
-HostedApplication::HostedApplication(Surroundings around)
+HostedApplication::HostedApplication(Dependencies around)
     : around_(std::move(around)),
       config_(ApplicationConfigOf(
           around_.scenario, around_.scenario.nodes[static_cast<size_t>(around_.process.node)])),
@@ -63,19 +63,19 @@ void HostedApplication::Give(const sim::ApplicationEvent& event) {
 
 void HostedApplication::Carry(const LeadershipChanged& changed) {
   Host host(*this);
-  sim::Carry(host, changed);
+  sim::Apply(host, changed);
 }
 
 std::optional<sim::QuestionAnswered> HostedApplication::Carry(Answer answer) {
   answered_.reset();
   Host host(*this);
-  sim::Carry(host, std::move(answer));
+  sim::Apply(host, std::move(answer));
   return std::exchange(answered_, std::nullopt);
 }
 
 void HostedApplication::Carry(Note note) {
   Host host(*this);
-  sim::Carry(host, std::move(note));
+  sim::Apply(host, std::move(note));
 }
 
 }  // namespace whorl::live

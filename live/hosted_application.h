@@ -21,7 +21,7 @@ namespace whorl::live {
 class HostedApplication {
  public:
   // Everything outlives this.
-  struct Surroundings {
+  struct Dependencies {
     const sim::Scenario& scenario;
     ProcessId process;
     uint16_t lock = 0;
@@ -34,7 +34,7 @@ class HostedApplication {
     // Called after a step, when the queued events can be taken.
     std::function<void()> settle;
   };
-  explicit HostedApplication(Surroundings around);
+  explicit HostedApplication(Dependencies around);
 
   void Give(const sim::ApplicationEvent& event);
   void Carry(const LeadershipChanged& changed);
@@ -49,7 +49,7 @@ class HostedApplication {
 
   CallName OwnName() const;
 
-  const Surroundings around_;
+  const Dependencies around_;
   const sim::ApplicationConfig config_;
   sim::ApplicationState state_;
   std::vector<sim::ApplicationEffect> effects_;

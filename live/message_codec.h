@@ -18,9 +18,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "protocol/token.h"
 #include "sim/scenario/instant.h"

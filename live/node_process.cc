@@ -98,7 +98,7 @@ class NodeProcess {
     reporter_.ReportEvent(sim::ProcessStarted{.process = setup_.process});
     for (const uint16_t lock : spec().locks) {
       participants_.push_back(
-          std::make_unique<Participant>(Participant::Surroundings{.scenario = setup_.scenario,
+          std::make_unique<Participant>(Participant::Dependencies{.scenario = setup_.scenario,
                                                                   .process = setup_.process,
                                                                   .loop = loop_,
                                                                   .client = *client_,

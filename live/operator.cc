@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "wire/requests.h"
 #include "wire/responses.h"
 #include "wire/results.h"
@@ -141,7 +141,6 @@ Status Operator::Query(Statement statement, std::optional<Timestamp> at, std::ve
 }
 
 std::string Operator::WhyNotThisTable() {
-  using sim::Cat;
   std::vector<Row> found;
   const Status status =
       Query({.sql = Sql::Intern("SELECT LOWER(COLUMN_NAME), SPANNER_TYPE FROM "
@@ -151,7 +150,7 @@ std::string Operator::WhyNotThisTable() {
              .parameters = {table_}},
             std::nullopt, found);
   if (!status.ok()) return {};
-  if (found.empty()) return Cat("there is no table ", sim::Quoted(table_));
+  if (found.empty()) return Cat("there is no table ", Quoted(table_));
   std::map<std::string, std::string> types;
   std::string has;
   for (const Row& row : found) {
@@ -167,8 +166,8 @@ std::string Operator::WhyNotThisTable() {
     lacks += Cat(lacks.empty() ? "" : ", ", column.name, " ", WordOf(column.type));
   }
   if (lacks.empty()) return {};
-  return Cat("table ", sim::Quoted(table_), " has not ", protocol_.name, "'s columns: it lacks ",
-             lacks, "; it has ", has);
+  return Cat("table ", Quoted(table_), " has not ", protocol_.name, "'s columns: it lacks ", lacks,
+             "; it has ", has);
 }
 
 }  // namespace whorl::live

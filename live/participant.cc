@@ -18,7 +18,7 @@ ProtocolConfig ConfigOf(const sim::Scenario& scenario, const sim::NodeSpec& spec
 
 }  // namespace
 
-Participant::Participant(Surroundings around, uint16_t lock)
+Participant::Participant(Dependencies around, uint16_t lock)
     : around_(around),
       lock_(lock),
       machine_(around.loop, around.client, around.time, *this,
@@ -77,14 +77,14 @@ void Participant::OnAnswer(Answer answer) {
 void Participant::OnNote(Note note) { application_.Carry(std::move(note)); }
 
 void Participant::NoticeStanding() {
-  Standing standing = machine_.standing();
+  LeadershipView standing = machine_.standing();
   std::optional<sim::Instant> lapses_at;
   if (standing.believes_until) lapses_at = around_.time.WhenShown(*standing.believes_until);
   if (standing == standing_ && lapses_at == lapses_at_) return;
   standing_ = standing;
   lapses_at_ = lapses_at;
   around_.reporter.ReportEvent(
-      sim::StandingChanged{
+      sim::LeadershipViewChanged{
           .process = around_.process, .lock = lock_, .standing = std::move(standing)},
       lapses_at);
 }

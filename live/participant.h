@@ -29,7 +29,7 @@ namespace whorl::live {
 class Participant : private real_client::MachineHost::Owner {
  public:
   // What all participants of the process share. It outlives them.
-  struct Surroundings {
+  struct Dependencies {
     const sim::Scenario& scenario;
     ProcessId process;
     real_client::LockLoop& loop;
@@ -41,7 +41,7 @@ class Participant : private real_client::MachineHost::Owner {
   };
 
   // REQUIRES: it lives as long as the process.
-  Participant(Surroundings around, uint16_t lock);
+  Participant(Dependencies around, uint16_t lock);
   Participant(const Participant&) = delete;
   Participant& operator=(const Participant&) = delete;
 
@@ -80,12 +80,12 @@ class Participant : private real_client::MachineHost::Owner {
   bool Believes() const;
   void StopAtReached();
 
-  const Surroundings around_;
+  const Dependencies around_;
   const uint16_t lock_;
   real_client::MachineHost machine_;
   HostedApplication application_;
   std::vector<ReachedPoint> reached_;
-  Standing standing_;
+  LeadershipView standing_;
   std::optional<sim::Instant> lapses_at_;  // when the belief lapses by the clock
 };
 

@@ -7,16 +7,15 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "live/coordinator.h"
 #include "live/history.h"
 #include "sim/judge/batch.h"
 #include "sim/measure/takeover.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {
 
-using sim::Cat;
 using sim::TakeoverCase;
 using sim::TakeoverFault;
 

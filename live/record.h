@@ -16,7 +16,7 @@ struct ReportedEvent {
   sim::Instant at;
   sim::ObservedEvent what;
   std::optional<sim::Instant>
-      lapses_at;  // for StandingChanged: when the belief lapses by the clock
+      lapses_at;  // for LeadershipViewChanged: when the belief lapses by the clock
   WHORL_FIELDS(ReportedEvent, at, what, lapses_at);
 };
 

@@ -5,13 +5,12 @@
 #include <string_view>
 #include <variant>
 
+#include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {
 
-using sim::Cat;
 using sim::FaultSpec;
 
 // The number of processes, each with a connection, that two cores can run without delays.
@@ -53,8 +52,8 @@ std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
 std::vector<std::string> OfProgram(const sim::Scenario& scenario) {
   std::vector<std::string> refusals;
   const auto refuse = [&](std::string_view where, std::string_view why) {
-    refusals.push_back(Cat(sim::Printable(scenario.path, 1000), ": ", where,
-                           " cannot be had with --program: ", why));
+    refusals.push_back(
+        Cat(Printable(scenario.path, 1000), ": ", where, " cannot be had with --program: ", why));
   };
   if (FindProtocol(scenario.protocol)->statements == nullptr) {
     refuse("/protocol", Cat(scenario.protocol,
@@ -79,7 +78,7 @@ std::vector<std::string> OfProgram(const sim::Scenario& scenario) {
 }
 
 std::string Place(const sim::Scenario& scenario, const FaultSpec& fault, size_t index) {
-  return Cat(sim::Printable(scenario.path, 1000), ":", std::to_string(fault.line), ": /faults/",
+  return Cat(Printable(scenario.path, 1000), ":", std::to_string(fault.line), ": /faults/",
              std::to_string(index), "/do");
 }
 
@@ -101,7 +100,7 @@ std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scena
           Cat(Place(scenario, fault, i), ": ", FaultKindText(fault.kind()), on, *why));
     }
   }
-  const std::string path = sim::Printable(scenario.path, 1000);
+  const std::string path = Printable(scenario.path, 1000);
   const sim::SpannerSpec& spanner = scenario.spanner;
   if (spanner.current_timestamp_error.ns != 0) {
     refusals.push_back(Cat(path, ": /spanner/current_timestamp_error", on,

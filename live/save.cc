@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "protocol/protocols.h"
 #include "sim/judge/expectations.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {
@@ -90,7 +90,7 @@ sim::Scenario ScenarioOf(BackendKind kind, const sim::Scenario& scenario,
                          const std::vector<sim::Observation>& history,
                          const sim::RunResult& result) {
   sim::Scenario saved = scenario;
-  saved.about = sim::Cat("Saved from a run on the ", WordOf(kind), ". ", scenario.about);
+  saved.about = Cat("Saved from a run on the ", WordOf(kind), ". ", scenario.about);
   saved.expect = {};
   for (const sim::InvariantResult& invariant : result.checks.invariants) {
     if (invariant.verdict == sim::Verdict::kHolds) {

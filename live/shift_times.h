@@ -5,9 +5,9 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/time.h"
 #include "live/message_codec.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 #include "protocol/token.h"
 
 namespace whorl::live {

@@ -73,11 +73,11 @@ void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> 
   digest_ = {};
 }
 
-NormalForm::Holes::Holes(std::span<const Hole> its_holes)
+NormalForm::Holes::Holes(std::span<const NumericSlot> its_holes)
     : all(its_holes.begin(), its_holes.end()) {
-  for (const Hole& hole : all) {
+  for (const NumericSlot& hole : all) {
     scopes.push_back(PlaceOfScope(hole.scope));
-    has_gates = has_gates || hole.kind == HoleKind::kGate;
+    has_gates = has_gates || hole.kind == SlotKind::kQuestionTime;
   }
 }
 
@@ -100,11 +100,11 @@ Digest128 NormalForm::WalkNumbers(const Holes& holes, std::span<const int64_t> n
   WordDigest digest;
   bool gate_is_open = false;
   for (size_t i = 0; i < holes.all.size(); ++i) {
-    const Hole& hole = holes.all[i];
+    const NumericSlot& hole = holes.all[i];
     const int64_t number = numbers[i];
     const int64_t from_now = SaturatingAdd(number, -now_);
     switch (hole.kind) {
-      case HoleKind::kInstant:
+      case SlotKind::kInstant:
         if (IsLongAgo(hole, from_now, memory_)) {
           digest.Add(kLongAgo);
           Collect(holes.scopes[i], number);
@@ -112,21 +112,21 @@ Digest128 NormalForm::WalkNumbers(const Holes& holes, std::span<const int64_t> n
           digest.Add(static_cast<uint64_t>(from_now));
         }
         break;
-      case HoleKind::kTick: {
+      case SlotKind::kTick: {
         const int64_t left = from_now > 0 ? from_now : from_now % hole.param + hole.param;
         digest.Add(static_cast<uint64_t>(left));
         break;
       }
-      case HoleKind::kFloored:
+      case SlotKind::kFloored:
         digest.Add(static_cast<uint64_t>(std::max(from_now, hole.param)));
         break;
-      case HoleKind::kRank:
+      case SlotKind::kRank:
         Collect(holes.scopes[i], number);
         break;
-      case HoleKind::kGate:
+      case SlotKind::kQuestionTime:
         gate_is_open = number >= asked_[static_cast<size_t>(hole.param)];
         break;
-      case HoleKind::kGated:
+      case SlotKind::kConditional:
         digest.Add(gate_is_open ? static_cast<uint64_t>(number) : 0);
         break;
     }
@@ -144,7 +144,7 @@ void NormalForm::AddPart(const Digest128& shape, const Holes& holes,
 
 void NormalForm::AddPartsOf(const CanonicalForm& form) {
   for (const CanonicalForm::Part& part : form.parts()) {
-    AddPart(form.ShapeOf(part), form.HolesOf(part), form.NumbersOf(part));
+    AddPart(form.ShapeOf(part), form.SlotsOf(part), form.NumbersOf(part));
   }
 }
 

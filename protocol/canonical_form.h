@@ -2,7 +2,7 @@
 // the same parts, although they came about in different ways.
 //
 // Whoever visits a state leaves out what cannot matter any more. A part is its shape, words that say
-// all but the following numbers, and those numbers (Hole says which kinds there are):
+// all but the following numbers, and those numbers (NumericSlot says which kinds there are):
 //   1. Instants, which matter by how far they are from now. What is longer ago than `memory` only
 //      matters by its order among all that is.
 //   2. Generations of transactions, which count up for as long as a process lives, and serials
@@ -32,12 +32,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/random_id.h"
 #include "protocol/spanner/field_adder.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/shared_text.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 
 namespace whorl {
@@ -49,23 +49,23 @@ struct Digest128 {
 };
 
 // A number of a part that its shape leaves out.
-enum class HoleKind : uint8_t {
+enum class SlotKind : uint8_t {
   kInstant,  // of true time, in nanoseconds since 1970; with `param`, that is how long ago is long ago
   kTick,  // such an instant, of which only the next one after now matters that is whole `param`s later
-  kFloored,  // such an instant, which matters only as far as it is more than `param` after now
-  kRank,     // a number that matters by its order among those of its scope
-  kGate,     // such an instant: whether it is at or after the question numbered `param` was asked
-  kGated,    // a number that matters if the gate before it is open
+  kFloored,       // such an instant, which matters only as far as it is more than `param` after now
+  kRank,          // a number that matters by its order among those of its scope
+  kQuestionTime,  // such an instant: whether it is at or after the question numbered `param` was asked
+  kConditional,  // a number that matters if the gate before it is open
 };
-struct Hole {
-  HoleKind kind = HoleKind::kInstant;
+struct NumericSlot {
+  SlotKind kind = SlotKind::kInstant;
   uint64_t scope =
       0;  // numbers are ordered among those of their scope; of kInstant, what is long ago
   int64_t param = 0;
-  friend constexpr bool operator==(const Hole&, const Hole&) = default;
+  friend constexpr bool operator==(const NumericSlot&, const NumericSlot&) = default;
 };
 // Whether an instant is long ago, which is so far from now, in nanoseconds.
-constexpr bool IsLongAgo(const Hole& hole, int64_t from_now, int64_t memory) {
+constexpr bool IsLongAgo(const NumericSlot& hole, int64_t from_now, int64_t memory) {
   return from_now <= -(hole.param != 0 ? hole.param : memory);
 }
 
@@ -120,7 +120,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
 
   const std::vector<Part>& parts() const { return parts_; }
   Digest128 ShapeOf(const Part& part) const;
-  std::span<const Hole> HolesOf(const Part& part) const {
+  std::span<const NumericSlot> SlotsOf(const Part& part) const {
     return std::span(holes_).subspan(part.first_hole, part.last_hole - part.first_hole);
   }
   std::span<const int64_t> NumbersOf(const Part& part) const {
@@ -147,7 +147,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   size_t HoleCount() const { return holes_.size() - parts_.back().first_hole; }
 
   void AddWord(uint64_t word) { words_.Push(word); }
-  void AddHole(const Hole& hole, int64_t number) {
+  void AddSlot(const NumericSlot& hole, int64_t number) {
     AddWord(uint64_t{1} << 60 | static_cast<uint64_t>(hole.kind) << 56 | hole.scope);
     if (hole.param != 0) AddWord(static_cast<uint64_t>(hole.param));
     holes_.push_back(hole);
@@ -172,7 +172,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   void AddGeneration(const CallName& call) {
     const ProcessId renamed = {.node = Renamed(call.process.node),
                                .incarnation = call.process.incarnation};
-    AddHole({.kind = HoleKind::kRank, .scope = ScopeOfGenerations(renamed)}, call.generation);
+    AddSlot({.kind = SlotKind::kRank, .scope = ScopeOfGenerations(renamed)}, call.generation);
   }
   // An id of a transaction, or another text.
   void Add(const SharedText& text) {
@@ -189,7 +189,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
       const std::string_view base = Renamed(name->base);
       AddWord(kNumberedName);
       AddText(base);
-      AddHole({.kind = HoleKind::kRank, .scope = ScopeOf(base)}, name->number);
+      AddSlot({.kind = SlotKind::kRank, .scope = ScopeOf(base)}, name->number);
       return AddText(name->more);
     }
     if (const auto name = ParseInstantName(text)) {
@@ -203,7 +203,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   // 0 is no serial's number: there is none.
   void AddSerial(int64_t number) {
     AddWord(number == 0 ? 0 : 1);
-    if (number != 0) AddHole({.kind = HoleKind::kRank, .scope = serial_scope_}, number);
+    if (number != 0) AddSlot({.kind = SlotKind::kRank, .scope = serial_scope_}, number);
   }
   // A token as users see it: the nanoseconds of a timestamp, or a number of another kind.
   void AddTokenNumber(uint64_t number) {
@@ -215,17 +215,17 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     AddWord(number);
   }
   void AddToken(Timestamp time) {
-    const Hole ordered = {
-        .kind = HoleKind::kInstant, .scope = kScopeOfTokens, .param = kMemoryOfTokens.ns};
-    orders_tokens_ ? AddHole(ordered, time.UnixNanos()) : AddInstant(time);
+    const NumericSlot ordered = {
+        .kind = SlotKind::kInstant, .scope = kScopeOfTokens, .param = kMemoryOfTokens.ns};
+    orders_tokens_ ? AddSlot(ordered, time.UnixNanos()) : AddInstant(time);
   }
   void Add(Timestamp time) { times_ == Times::kTokens ? AddToken(time) : AddInstant(time); }
   void Add(LocalInstant instant) {
-    AddHole({.kind = HoleKind::kInstant, .scope = local_scope_}, InTrueTime(instant));
+    AddSlot({.kind = SlotKind::kInstant, .scope = local_scope_}, InTrueTime(instant));
   }
   // The process's clock ticks at `next`, which is after now, and after every whole period.
   void AddTick(LocalInstant next, Duration period) {
-    AddHole({.kind = HoleKind::kTick, .scope = 0, .param = period.ns}, InTrueTime(next));
+    AddSlot({.kind = SlotKind::kTick, .scope = 0, .param = period.ns}, InTrueTime(next));
   }
   void Add(Duration duration) { AddWord(static_cast<uint64_t>(duration.ns)); }
   void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
@@ -292,7 +292,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   }
 
   void AddInstant(Timestamp time) {
-    AddHole({.kind = HoleKind::kInstant, .scope = kTrueTime}, time.UnixNanos());
+    AddSlot({.kind = SlotKind::kInstant, .scope = kTrueTime}, time.UnixNanos());
   }
 
   void AddText(std::string_view text) {
@@ -312,7 +312,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   const Renaming* renaming_ = nullptr;
   std::vector<std::pair<TransactionId, CallName>> transactions_;
   Words words_;
-  std::vector<Hole> holes_;
+  std::vector<NumericSlot> holes_;
   std::vector<int64_t> numbers_;
   std::vector<Part> parts_;
   uint64_t local_scope_ = kScopeOfNodes;
@@ -374,15 +374,15 @@ class NormalForm {
   // The holes of a shape, made ready once for all forms.
   struct Holes {
     Holes() = default;
-    explicit Holes(std::span<const Hole> its_holes);
+    explicit Holes(std::span<const NumericSlot> its_holes);
 
-    std::vector<Hole> all;
+    std::vector<NumericSlot> all;
     std::vector<uint32_t> scopes;  // by hole: its scope's number in this process
     bool has_gates = false;
   };
 
   void AddPart(const Digest128& shape, const Holes& holes, std::span<const int64_t> numbers);
-  void AddPart(const Digest128& shape, std::span<const Hole> holes,
+  void AddPart(const Digest128& shape, std::span<const NumericSlot> holes,
                std::span<const int64_t> numbers) {
     AddPart(shape, Holes(holes), numbers);
   }

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 namespace whorl {
 

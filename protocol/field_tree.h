@@ -17,10 +17,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/counting.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "protocol/spanner/words.h"
 #include "protocol/token.h"

@@ -1,5 +1,5 @@
 // Wraps a protocol's own types for hosts (protocol.h): its Config, its State, and the functions
-// Step and StandingOf beside them in its namespace.
+// Step and LeadershipViewOf beside them in its namespace.
 #pragma once
 
 #include <concepts>
@@ -31,9 +31,9 @@ concept MachineOf = HasFields<Config> && HasFields<State> && std::copyable<State
                              const Event& event, std::vector<Effect>& out) {
                       Step(config, state, now, entropy, event, out);
                     } && (requires(const State& state) {
-                            { StandingOf(state) } -> std::same_as<Standing>;
+                            { LeadershipViewOf(state) } -> std::same_as<LeadershipView>;
                           } || requires(const State& state, LocalTime now) {
-                            { StandingOf(state, now) } -> std::same_as<Standing>;
+                            { LeadershipViewOf(state, now) } -> std::same_as<LeadershipView>;
                           });
 
 namespace protocol_internal {
@@ -70,12 +70,12 @@ class HeldState final : public AnyState {
     if (its == nullptr) Mismatch();
     Step(*static_cast<const Config*>(its), state_, now, entropy, event, out);
   }
-  Standing Stands(LocalTime now) const override {
+  LeadershipView Stands(LocalTime now) const override {
     // A protocol whose belief ends by the wall clock needs the clocks.
-    if constexpr (requires { StandingOf(state_, now); }) {
-      return StandingOf(state_, now);
+    if constexpr (requires { LeadershipViewOf(state_, now); }) {
+      return LeadershipViewOf(state_, now);
     } else {
-      return StandingOf(state_);
+      return LeadershipViewOf(state_);
     }
   }
   void AddTo(Fingerprint& fingerprint) const override { fingerprint.Add(state_); }

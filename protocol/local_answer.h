@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/time.h"
 #include "protocol/machine.h"
-#include "protocol/spanner/time.h"
 #include "protocol/token.h"
 
 namespace whorl {

@@ -16,10 +16,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/client/transaction.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "protocol/spanner/words.h"
 #include "protocol/token.h"
@@ -163,7 +163,7 @@ inline void RequestTransaction(std::vector<Effect>& out, RequestId request,
 }
 
 // The part of a process's local state that checkers may see.
-struct Standing {
+struct LeadershipView {
   // It would answer that it has the lock if the newest token is its own, whether it asks Spanner or
   // answers from what it knows.
   bool answers = false;
@@ -171,7 +171,7 @@ struct Standing {
   bool believes = false;           // what the API would answer, as design.md defines it
   // Local monotonic time at which the belief lapses by itself; empty if only an event can end it.
   std::optional<LocalInstant> believes_until;
-  WHORL_FIELDS(Standing, answers, own_token, believes, believes_until);
+  WHORL_FIELDS(LeadershipView, answers, own_token, believes, believes_until);
 };
 
 }  // namespace whorl

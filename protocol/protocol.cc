@@ -30,6 +30,8 @@ void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now, Ent
   state.held_->Take(config.held(), now, entropy, event, out);
 }
 
-Standing StandingOf(const ProtocolState& state, LocalTime now) { return state.held_->Stands(now); }
+LeadershipView LeadershipViewOf(const ProtocolState& state, LocalTime now) {
+  return state.held_->Stands(now);
+}
 
 }  // namespace whorl

@@ -34,7 +34,7 @@ class AnyState {
   // REQUIRES: `config` belongs to the state's protocol.
   virtual void Take(const AnyConfig& config, LocalTime now, Entropy& entropy, const Event& event,
                     std::vector<Effect>& out) = 0;
-  virtual Standing Stands(LocalTime now) const = 0;
+  virtual LeadershipView Stands(LocalTime now) const = 0;
   virtual void AddTo(Fingerprint& fingerprint) const = 0;
   virtual void AddTo(CanonicalForm& form) const = 0;
   virtual FieldTree::Fields Fields() const = 0;
@@ -92,7 +92,7 @@ class ProtocolState {
 
   friend void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now,
                    Entropy& entropy, const Event& event, std::vector<Effect>& out);
-  friend Standing StandingOf(const ProtocolState& state, LocalTime now);
+  friend LeadershipView LeadershipViewOf(const ProtocolState& state, LocalTime now);
 
  private:
   std::unique_ptr<protocol_internal::AnyState> held_;
@@ -108,6 +108,6 @@ void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now, Ent
           const Event& event, std::vector<Effect>& out);
 // At the time `now`: a belief may end by the wall clock, which can be set.
 // REQUIRES: `state` was made by MakeProtocolState.
-Standing StandingOf(const ProtocolState& state, LocalTime now);
+LeadershipView LeadershipViewOf(const ProtocolState& state, LocalTime now);
 
 }  // namespace whorl

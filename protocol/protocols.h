@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/client/transaction_runner.h"
 #include "protocol/names.h"
 #include "protocol/protocol.h"
 #include "protocol/spanner/mutation.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 
 namespace whorl {

@@ -11,7 +11,7 @@
 #include <string>
 #include <variant>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "protocol/spanner/value.h"
 
 namespace whorl {

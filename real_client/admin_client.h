@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "real_client/options.h"
 
 namespace whorl::real_client {

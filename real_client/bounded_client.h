@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "real_client/concurrency_level.h"
 #include "real_client/os.h"
 #include "real_client/transaction_client.h"

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "real_client/change_records.h"
 
 namespace whorl::real_client {

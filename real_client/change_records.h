@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "google/spanner/v1/result_set.pb.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::real_client {
 

@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
+#include "base/time.h"
 #include "protocol/client/transaction.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::real_client {
 

@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 namespace whorl::real_client {
 

@@ -131,7 +131,7 @@ LockResult DistributedLock::LockFor(Duration timeout) {
 
 LockResult DistributedLock::TryLock() {
   return Take("TryLock()", MonotonicNow(), {}, [host = host_](auto done) {
-    host->Lead(LockHost::Patience::kOneLook, {}, std::move(done));
+    host->Lead(LockHost::Patience::kTryOnce, {}, std::move(done));
   });
 }
 
@@ -187,7 +187,7 @@ Status DistributedLock::Leader(Holding& out) {
   const auto result = WaitFor<TransactionResult>(*host_, "Leader()", [&, host = host_](auto done) {
     Transaction read = ReadHoldings(info, options.table, options.name);
     read.give_up_at = MonotonicNow() + kLeaderTimeout;
-    host->RunBeside(std::move(read), std::move(done));
+    host->RunSeparately(std::move(read), std::move(done));
   });
   if (!result.status.ok()) return result.status;
   const Duration lease = options.lease.value_or(info.lease_default);

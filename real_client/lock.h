@@ -29,8 +29,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "protocol/token.h"
 #include "real_client/options.h"

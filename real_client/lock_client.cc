@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
+#include "base/utf8.h"
 #include "protocol/protocols.h"
 #include "protocol/random_id.h"
-#include "protocol/spanner/utf8.h"
 #include "real_client/bounded_client.h"
 #include "real_client/lock.h"
 #include "real_client/lock_host.h"
@@ -170,10 +170,10 @@ class LockClient::Core {
   std::shared_ptr<LockHost> MakeHost(const ProtocolInfo& info, TransactionClient& client,
                                      LockOptions options) {
     auto host = std::make_shared<LockHost>(
-        LockHost::Surroundings{.loop = loop_,
+        LockHost::Dependencies{.loop = loop_,
                                .client = client,
                                .announce = [this](const LockHost& released) { Announce(released); },
-                               .is_silent = is_silent_},
+                               .spanner_unresponsive = is_silent_},
         info, std::move(options));
     loop_.Post([this, host] {
       std::erase_if(hosts_, [](const auto& other) { return other.expired(); });

@@ -46,7 +46,7 @@ Duration LeaseAtLeastUsed(const ProtocolInfo& info, const LockOptions& options) 
 
 }  // namespace
 
-LockHost::LockHost(Surroundings surroundings, const ProtocolInfo& info, LockOptions options)
+LockHost::LockHost(Dependencies surroundings, const ProtocolInfo& info, LockOptions options)
     : around_(std::move(surroundings)),
       info_(info),
       options_(std::move(options)),
@@ -112,7 +112,7 @@ void LockHost::LookForLeader() {
   Transaction read = ReadHoldings(info_, options_.table, options_.name);
   read.give_up_at = MonotonicNow() + lease_;
   const auto self = shared_from_this();
-  RunBeside(std::move(read), [self, part = part_](TransactionResult result) {
+  RunSeparately(std::move(read), [self, part = part_](TransactionResult result) {
     self->loop().Post([self, part, result = std::move(result)] {
       if (self->part_ != part || self->phase_ != Phase::kTakingPart) return;
       if (result.status.ok()) {
@@ -180,7 +180,7 @@ void LockHost::Lead(Patience patience, LocalInstant until, std::function<void(Lo
         Error(Code::kCancelled, "the lock " + options_.name + " is being given back")));
   }
   Waiter waiter{.patience = patience, .timer = nullptr, .done = std::move(done)};
-  if (patience == Patience::kOneLook) until = MonotonicNow() + kLookTimeout;
+  if (patience == Patience::kTryOnce) until = MonotonicNow() + kLookTimeout;
   if (patience != Patience::kForever) {
     waiter.timer = std::make_unique<LoopTimer>(around_.loop.context(), BootClock::At(until));
     waiter.timer->async_wait([self = shared_from_this(), part = part_](auto cancelled) {
@@ -213,11 +213,11 @@ void LockHost::Stop(std::function<void()> done) {
 void LockHost::EndWork() {
   work_stopped_ = true;
   const Duration patience =
-      *around_.is_silent ? kPatienceWithSilence : std::min(lease_, kPatienceMax);
+      *around_.spanner_unresponsive ? kPatienceWithSilence : std::min(lease_, kPatienceMax);
   patience_.expires_after(std::chrono::nanoseconds(patience.ns));
   patience_.async_wait([self = shared_from_this(), part = part_](auto cancelled) {
     if (cancelled || self->part_ != part) return;
-    *self->around_.is_silent = true;
+    *self->around_.spanner_unresponsive = true;
     self->machine_.CancelTransactions();
   });
   Give(WorkStopped{});
@@ -294,7 +294,7 @@ void LockHost::OnTransactionEnded(RequestId /*request*/, const MachineHost::Flig
   }
   NoticeRenewal(flight, result);
   NoticeStatus(flight.step, result.status);
-  if (IsAnswer(failure_)) *around_.is_silent = false;
+  if (IsAnswer(failure_)) *around_.spanner_unresponsive = false;
   failed_for_good_ = IsFinalHere(failure_, flight.has_test);
 }
 
@@ -329,7 +329,7 @@ void LockHost::OnNote(Note note) {
 
 // A protocol that can answer from its state does so within the call. Another one queries Spanner;
 // it is asked again when its token has changed, and from time to time while the answer is no.
-void LockHost::AskForToken(const Standing& standing) {
+void LockHost::AskForToken(const LeadershipView& standing) {
   if (!standing.believes) {
     asked_for_.reset();
     answer_.reset();
@@ -350,7 +350,7 @@ void LockHost::AskForToken(const Standing& standing) {
 
 Leadership LockHost::Stands() {
   if (phase_ != Phase::kTakingPart) return {};
-  const Standing standing = machine_.standing();
+  const LeadershipView standing = machine_.standing();
   if (info_.has_tokens) AskForToken(standing);
   if (!standing.believes) return {};
   Leadership leadership{.leads = true, .token = std::nullopt, .until = {}};
@@ -467,8 +467,8 @@ void LockHost::GiveUp(bool (*gives_up)(const Waiter&)) {
 void LockHost::Sight(std::function<void(LockResult)> done) {
   Transaction read = ReadHoldings(info_, options_.table, options_.name);
   read.give_up_at = MonotonicNow() + kLastLookTimeout;
-  RunBeside(std::move(read), [self = shared_from_this(),
-                              done = std::move(done)](TransactionResult result) {
+  RunSeparately(std::move(read), [self = shared_from_this(),
+                                  done = std::move(done)](TransactionResult result) {
     self->loop().Post([self, done, result = std::move(result)] { done(self->ResultOf(result)); });
   });
 }
@@ -510,7 +510,7 @@ void LockHost::NoticeLooked() {
     return;
   }
   if (waiters_.empty() || machine_.standing().own_token) return;
-  GiveUp([](const Waiter& waiter) { return waiter.patience == Patience::kOneLook; });
+  GiveUp([](const Waiter& waiter) { return waiter.patience == Patience::kTryOnce; });
 }
 
 }  // namespace whorl::real_client

@@ -36,19 +36,19 @@ namespace whorl::real_client {
 class LockHost : public std::enable_shared_from_this<LockHost>, private MachineHost::Owner {
  public:
   // The parts of the client that a host uses. They outlive the host.
-  struct Surroundings {
+  struct Dependencies {
     LockLoop& loop;
     TransactionClient& client;
     // Called when the lock was released, to inform the other hosts of this lock.
     std::function<void(const LockHost&)> announce;
     // Whether Spanner did not answer when a lock was last given back, and has not since: then the
     // next ones hardly wait. Shared by a client's hosts; used on the loop's thread only.
-    std::shared_ptr<bool> is_silent = std::make_shared<bool>(false);
+    std::shared_ptr<bool> spanner_unresponsive = std::make_shared<bool>(false);
   };
-  enum class Patience : uint8_t { kForever, kUntil, kOneLook };
+  enum class Patience : uint8_t { kForever, kUntil, kTryOnce };
 
   // REQUIRES: `options` are valid for `info`, with an id and a table.
-  LockHost(Surroundings surroundings, const ProtocolInfo& info, LockOptions options);
+  LockHost(Dependencies surroundings, const ProtocolInfo& info, LockOptions options);
 
   // Callable from any thread:
   bool IsInChild() const { return mark_.IsInChild(); }
@@ -60,7 +60,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   const ProtocolInfo& info() const { return info_; }
   LockLoop& loop() { return around_.loop; }
   // Runs a transaction beside those of the machine.
-  void RunBeside(Transaction transaction, TransactionClient::Done done) {
+  void RunSeparately(Transaction transaction, TransactionClient::Done done) {
     around_.client.Run(std::move(transaction), std::move(done));
   }
 
@@ -119,7 +119,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
 
   void Publish();
   Leadership Stands();
-  void AskForToken(const Standing& standing);
+  void AskForToken(const LeadershipView& standing);
   void SetLapse(const Leadership& leadership);
   void StartWork(std::stop_token stop, std::optional<uint64_t> token);
   void OnWorkReturned();
@@ -135,7 +135,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   void EndWork();
   void NoticeEnd();
 
-  Surroundings around_;
+  Dependencies around_;
   const ProtocolInfo& info_;
   const LockOptions options_;
   const Duration lease_;

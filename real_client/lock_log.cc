@@ -4,8 +4,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/time.h"
 #include "protocol/client/transaction.h"
-#include "protocol/spanner/seconds_text.h"
 #include "real_client/os.h"
 
 namespace whorl::real_client {

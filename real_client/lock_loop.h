@@ -17,7 +17,7 @@
 #include <thread>
 #include <utility>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "real_client/os.h"
 
 namespace whorl::real_client {

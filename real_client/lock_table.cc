@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "protocol/spanner/utf8.h"
+#include "base/utf8.h"
 
 namespace whorl::real_client {
 namespace {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "real_client/lock_loop.h"
 #include "real_client/machine_clock.h"
 

@@ -4,8 +4,8 @@
 
 #include <chrono>
 
+#include "base/time.h"
 #include "protocol/machine.h"
-#include "protocol/spanner/time.h"
 #include "real_client/os.h"
 
 namespace whorl::real_client {

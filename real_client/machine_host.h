@@ -80,7 +80,7 @@ class MachineHost {
   }
 
   // REQUIRES: between Begin() and End().
-  Standing standing() const { return StandingOf(state_, clock_.Local()); }
+  LeadershipView standing() const { return LeadershipViewOf(state_, clock_.Local()); }
   bool has_transactions() const { return !flights_.empty(); }
   // Cancels reads, or all transactions; they end soon, with CANCELLED unless they end otherwise.
   void CancelReads();

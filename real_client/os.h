@@ -1,8 +1,8 @@
 // The machine's clocks and its source of randomness.
 #pragma once
 
+#include "base/time.h"
 #include "protocol/machine.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::real_client {
 

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 namespace whorl::real_client {
 

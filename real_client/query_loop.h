@@ -14,9 +14,9 @@
 #include <set>
 #include <string>
 
+#include "base/time.h"
 #include "google/spanner/v1/spanner.grpc.pb.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "real_client/calls.h"
 #include "real_client/event_loop.h"
 #include "real_client/options.h"

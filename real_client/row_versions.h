@@ -27,8 +27,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/mutation.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 
 namespace whorl::real_client {

@@ -14,9 +14,9 @@
 #include <optional>
 #include <string>
 
+#include "base/time.h"
 #include "protocol/protocols.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "real_client/options.h"
 #include "real_client/row_versions.h"
 

@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "spanner_model/schema.h"
 #include "spanner_model/splits.h"
 #include "spanner_model/sql/plan.h"

@@ -332,7 +332,7 @@ void MakeVisible(Work& work, const TransactionId& id) {
 }
 
 void KeepNewestVersions(const Catalogue& catalogue, Database& database, size_t limit,
-                        std::span<const Moment> leaders) {
+                        std::span<const ClockReading> leaders) {
   std::vector<DatabaseEffect> none;
   const Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = none};
   const std::optional<Timestamp> enough = OldestReadWithin(database.tables, limit);

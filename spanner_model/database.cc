@@ -134,15 +134,15 @@ void WakeWaiting(Work& work) {
     for (const TransactionId& id : ParkedByAge(work)) TryParked(work, id);
     if (!work.database.waiting_reads.empty()) WakeReads(work);
   }
-  SortOutFinished(work);
+  CompactFinished(work);
   std::optional<Timestamp>& asked = work.database.look_again;
   if (asked && !AnythingWaits(work.database)) {
     asked.reset();
-    work.out.emplace_back(LookCalledOff{});
+    work.out.emplace_back(RetryCancelled{});
   }
   if (!work.look || (asked && *asked <= *work.look)) return;
   asked = work.look;
-  work.out.emplace_back(LookAgainAt{.server_time = *work.look});
+  work.out.emplace_back(RetryAt{.server_time = *work.look});
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ void LoadRow(const Catalogue& catalogue, Database& database, uint32_t table, Row
 }
 
 void Serve(const Catalogue& catalogue, Database& database, const CallName& call,
-           const Request& request, std::span<const Moment> leaders,
+           const Request& request, std::span<const ClockReading> leaders,
            std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   Dispatch(work, call, request);
@@ -178,7 +178,7 @@ bool IsOfReadWrite(const Request& request) {
 }
 
 bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& call,
-               const Request& request, std::span<const Moment> leaders,
+               const Request& request, std::span<const ClockReading> leaders,
                std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   const CallsTransaction named = TransactionOf(request);
@@ -199,14 +199,14 @@ bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& c
 }
 
 void CommitVisible(const Catalogue& catalogue, Database& database, const TransactionId& id,
-                   std::span<const Moment> leaders, std::vector<DatabaseEffect>& out) {
+                   std::span<const ClockReading> leaders, std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   MakeVisible(work, id);
   WakeWaiting(work);
 }
 
-void LookAgain(const Catalogue& catalogue, Database& database, std::span<const Moment> leaders,
-               std::vector<DatabaseEffect>& out) {
+void LookAgain(const Catalogue& catalogue, Database& database,
+               std::span<const ClockReading> leaders, std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   database.look_again.reset();
   work.released = true;
@@ -242,14 +242,14 @@ StoredTable Rearranged(StoredTable table, const TableOrigin& origin) {
 
 void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
                   std::vector<SplitPoint> split_points,
-                  std::span<const std::optional<TableOrigin>> kept, std::span<const Moment> leaders,
-                  std::vector<DatabaseEffect>& out) {
+                  std::span<const std::optional<TableOrigin>> kept,
+                  std::span<const ClockReading> leaders, std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};
   for (TransactionState& transaction : database.transactions) {
     if (transaction.kind == TransactionKind::kPessimistic && !transaction.age) continue;
     if (transaction.kind != TransactionKind::kReadOnly) Abort(work, transaction);
   }
-  SortOutFinished(work);
+  CompactFinished(work);
   std::vector<StoredTable> tables(schema.tables.size());
   for (size_t i = 0; i < tables.size(); ++i) {
     if (kept[i]) tables[i] = Rearranged(std::move(database.tables[kept[i]->table]), *kept[i]);

@@ -66,16 +66,16 @@ struct RowChanged {
 // The driver calls LookAgain when the first leader's TT.now().latest reaches `server_time`: by then
 // a blocking transaction has been idle for too long, or a read's time has come. While one request
 // is outstanding, another is made only for an earlier time.
-struct LookAgainAt {
+struct RetryAt {
   Timestamp server_time;
-  WHORL_FIELDS(LookAgainAt, server_time);
+  WHORL_FIELDS(RetryAt, server_time);
 };
 // Nothing waits any more, so there is nothing to look at.
-struct LookCalledOff {
-  WHORL_NO_FIELDS(LookCalledOff);
+struct RetryCancelled {
+  WHORL_NO_FIELDS(RetryCancelled);
 };
 using DatabaseEffect = std::variant<Replied, Parked, CommitStarted, Aborted, Committed, RowChanged,
-                                    LookAgainAt, LookCalledOff>;
+                                    RetryAt, RetryCancelled>;
 
 // --- the database --------------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ struct Database {
   std::vector<TransactionState> finished;      // in the order in which they ended
   std::vector<WaitingRead> waiting_reads;
   std::vector<SplitState> splits;
-  // The newest LookAgainAt, until LookAgain or LookCalledOff.
+  // The newest RetryAt, until LookAgain or RetryCancelled.
   std::optional<Timestamp> look_again;
   Timestamp collected;  // versions that only reads before this need were dropped
   uint64_t ages = 0;    // how many transactions have got a place of their own (Age)
@@ -116,7 +116,7 @@ void LoadRow(const Catalogue& catalogue, Database& database, uint32_t table, Row
 
 // Executes one call. `leaders` are the clocks of the splits' leaders, in the order of the splits.
 void Serve(const Catalogue& catalogue, Database& database, const CallName& call,
-           const Request& request, std::span<const Moment> leaders,
+           const Request& request, std::span<const ClockReading> leaders,
            std::vector<DatabaseEffect>& out);
 // Whether the call may be a statement, a read or a Commit of a read-write transaction: it begins
 // one or names a transaction, since the request does not say whether that is read-only.
@@ -125,20 +125,20 @@ bool IsOfReadWrite(const Request& request);
 // or a Commit of an active read-write transaction, aborts that and answers the call ABORTED.
 // Otherwise does nothing and returns false.
 bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& call,
-               const Request& request, std::span<const Moment> leaders,
+               const Request& request, std::span<const ClockReading> leaders,
                std::vector<DatabaseEffect>& out);
 // Makes a commit visible. REQUIRES: CommitStarted was emitted for the transaction, and this is the
 // first call for it.
 void CommitVisible(const Catalogue& catalogue, Database& database, const TransactionId& id,
-                   std::span<const Moment> leaders, std::vector<DatabaseEffect>& out);
-// Retries everything that waits; see LookAgainAt.
-void LookAgain(const Catalogue& catalogue, Database& database, std::span<const Moment> leaders,
-               std::vector<DatabaseEffect>& out);
+                   std::span<const ClockReading> leaders, std::vector<DatabaseEffect>& out);
+// Retries everything that waits; see RetryAt.
+void LookAgain(const Catalogue& catalogue, Database& database,
+               std::span<const ClockReading> leaders, std::vector<DatabaseEffect>& out);
 
 // Drops versions, the oldest first, until at most `limit` are left besides the newest rows and what
 // open transactions read. A read of an earlier time then fails, as one beyond the retention does.
 void KeepNewestVersions(const Catalogue& catalogue, Database& database, size_t limit,
-                        std::span<const Moment> leaders);
+                        std::span<const ClockReading> leaders);
 
 // A table, and its columns, of the schema before; a column without one is new, and NULL in every row.
 struct TableOrigin {
@@ -151,8 +151,8 @@ struct TableOrigin {
 // leader for each split of before and of after.
 void ChangeSchema(Catalogue& catalogue, Database& database, Schema schema,
                   std::vector<SplitPoint> split_points,
-                  std::span<const std::optional<TableOrigin>> kept, std::span<const Moment> leaders,
-                  std::vector<DatabaseEffect>& out);
+                  std::span<const std::optional<TableOrigin>> kept,
+                  std::span<const ClockReading> leaders, std::vector<DatabaseEffect>& out);
 bool IsCommitting(const Database& database);
 
 }  // namespace whorl::model

@@ -21,7 +21,7 @@ namespace whorl::model {
 struct Work {
   const Catalogue& catalogue;
   Database& database;
-  std::span<const Moment> leaders;
+  std::span<const ClockReading> leaders;
   std::vector<DatabaseEffect>& out;
   bool released = false;          // locks were released, so waiting calls may continue
   std::optional<Timestamp> look;  // when the first waiting call can continue without a release
@@ -61,7 +61,7 @@ void Forget(Work& work, const TransactionId& id);
 void Release(Work& work, TransactionState& transaction, TransactionPhase phase);
 void Abort(Work& work, TransactionState& transaction);
 // Moves the transactions that have ended to `finished`. Invalidates references to transactions.
-void SortOutFinished(Work& work);
+void CompactFinished(Work& work);
 void SetAge(Work& work, TransactionState& transaction);
 // The answer to a parked call whose client has sent it again. A client resends a call only after it
 // has given up on the first copy, so no client waits for that answer.

@@ -26,7 +26,7 @@ struct ExecutionInput {
   const std::vector<StoredTable>& tables;
   TransactionState* transaction;
   std::span<const Value> parameters;
-  const Moment& moment;
+  const ClockReading& moment;
   std::optional<Timestamp> snapshot;  // rows are read as of this time; without it, the newest
 };
 

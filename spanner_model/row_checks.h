@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/time.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "spanner_model/schema.h"
 #include "spanner_model/storage.h"

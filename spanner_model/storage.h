@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 #include "spanner_model/schema.h"
 
 namespace whorl::model {

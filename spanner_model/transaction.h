@@ -25,9 +25,9 @@
 #include <tuple>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
-#include "protocol/spanner/time.h"
 #include "spanner_model/sql/plan.h"
 #include "spanner_model/storage.h"
 

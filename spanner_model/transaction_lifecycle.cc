@@ -161,7 +161,7 @@ void Abort(Work& work, TransactionState& transaction) {
   Release(work, transaction, TransactionPhase::kAborted);
 }
 
-void SortOutFinished(Work& work) {
+void CompactFinished(Work& work) {
   std::vector<TransactionState>& live = work.database.transactions;
   if (std::ranges::none_of(live, IsOver)) return;
   auto kept = live.begin();

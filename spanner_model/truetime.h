@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::model {
 
@@ -19,13 +19,13 @@ struct Interval {
 };
 
 // The clocks of one server when it executes a call.
-struct Moment {
+struct ClockReading {
   Interval truetime;
   Timestamp current_timestamp;
   // Time has passed up to here, whatever TrueTime shows: of a caller that lets events happen before they
   // are due, the last commit that is visible.
   Timestamp passed = {};
-  WHORL_FIELDS(Moment, truetime, current_timestamp, passed);
+  WHORL_FIELDS(ClockReading, truetime, current_timestamp, passed);
 
   // What is later lies in the future.
   Timestamp Latest() const { return std::max(truetime.latest, passed); }

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 namespace whorl::wire {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/text.h"
 #include "cli/bench/cost_options.h"
 #include "cli/bench/cost_text.h"
 #include "cli/bench/page.h"
@@ -18,14 +19,11 @@
 #include "sim/judge/batch.h"
 #include "sim/measure/cost_report.h"
 #include "sim/measure/cost_tradeoff.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
 using sim::BatchStep;
-using sim::Cat;
 
 class CostBench {
  public:
@@ -46,8 +44,8 @@ class CostBench {
         request_.cost, static_cast<int>(request_.jobs),
         [&](size_t done, size_t all) {
           if (progress.IsDue()) {
-            progress.Show(Cat(sim::GroupedText(static_cast<int64_t>(done)), " of ",
-                              sim::CountText(static_cast<int64_t>(all), "run", "runs")));
+            progress.Show(Cat(GroupedText(static_cast<int64_t>(done)), " of ",
+                              CountText(static_cast<int64_t>(all), "run", "runs")));
           }
           return SignalNotice::HasCome() ? BatchStep::kStop : BatchStep::kGoOn;
         },
@@ -68,7 +66,7 @@ class CostBench {
         request_.cost, request_.takeovers, static_cast<int>(request_.jobs),
         [&] {
           ++done;
-          if (progress.IsDue()) progress.Show(sim::CountText(done, "takeover", "takeovers"));
+          if (progress.IsDue()) progress.Show(CountText(done, "takeover", "takeovers"));
           return SignalNotice::HasCome() ? BatchStep::kStop : BatchStep::kGoOn;
         },
         tradeoffs);

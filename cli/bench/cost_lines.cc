@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/time.h"
 #include "cli/bench/cost_text.h"
 #include "sim/measure/takeover_case.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/instant.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -69,7 +69,7 @@ Json OptionsJson(const sim::CostReport& report) {
 
 Json TradeoffJson(const sim::Tradeoff& one) {
   const auto seconds = [](const std::optional<Duration>& time) {
-    return time ? Json(sim::SecondsText(*time)) : Json(nullptr);
+    return time ? Json(FormatSeconds(*time)) : Json(nullptr);
   };
   return {{"cost", "tradeoff"},
           {"protocol", one.protocol},

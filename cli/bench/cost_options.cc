@@ -7,14 +7,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/option_values.h"
 #include "sim/scenario/add_protocol.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using Words = std::vector<std::string_view>;
 
 constexpr uint64_t kCostRunsMax = 10'000;
@@ -76,8 +75,7 @@ void TakeLeases(const std::string& text, CostRequest& request) {
     const Duration lease = DurationOf("--lease", word, "a lease such as 10s");
     if (lease < kShortestLease || lease > kLongestLease) {
       throw CLI::ValidationError(Cat("--lease wants ", FormatDuration(kShortestLease), " to ",
-                                     FormatDuration(kLongestLease), ", and got ",
-                                     sim::Quoted(word)));
+                                     FormatDuration(kLongestLease), ", and got ", Quoted(word)));
     }
     request.cost.leases.push_back(lease);
   }

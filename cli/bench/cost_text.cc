@@ -7,15 +7,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/text_table.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/instant.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::CostFigures;
 using sim::Preset;
 using Row = std::vector<std::string>;
@@ -25,7 +24,7 @@ constexpr double kSecondsOfHour = 3600;
 // "1,234", "12.3", "0.012": `digits_below_one` decimals below one, then one, then none.
 std::string NumberText(double number, int digits_below_one = 3) {
   constexpr double kPlain = 99.95;
-  if (std::abs(number) >= kPlain) return sim::GroupedText(std::llround(number));
+  if (std::abs(number) >= kPlain) return GroupedText(std::llround(number));
   const int digits = std::abs(number) >= 1 ? 1 : digits_below_one;
   const double scale = digits == 1 ? 10 : 1000;
   const int64_t scaled = std::llround(number * scale);
@@ -41,7 +40,7 @@ std::string PercentText(double share) { return NumberText(share * 100) + " %"; }
 
 // "~10,000" if that number was not simulated.
 std::string SizeText(int64_t size, bool measured) {
-  return Cat(measured ? "" : "~", sim::GroupedText(size));
+  return Cat(measured ? "" : "~", GroupedText(size));
 }
 
 // The figure of a takeover; "-" if no takeover was observed.
@@ -66,7 +65,7 @@ class Printer {
     for (const CostFigures& figures : report_.steady) {
       const sim::CostRates& rates = figures.rates;
       table.Add({figures.what.protocol, FormatDuration(figures.what.lease),
-                 sim::GroupedText(figures.what.followers), NumberText(rates.rpcs),
+                 GroupedText(figures.what.followers), NumberText(rates.rpcs),
                  NumberText(rates.reads), NumberText(rates.transactions), NumberText(rates.aborted),
                  NumberText(rates.rows), NumberText(UnitsOf(rates, options_.preset)),
                  TakeoverText(figures, &sim::CostRates::extra_rpcs),
@@ -107,26 +106,26 @@ class Printer {
       for (const Preset preset : {Preset::kRegional, Preset::kMultiRegion}) {
         const double units = UnitsOf(rates, preset);
         row.push_back(NumberText(units));
-        row.push_back(sim::GroupedText(sim::InstanceFor(units)));
+        row.push_back(GroupedText(sim::InstanceFor(units)));
       }
       table.Add(std::move(row));
     }
     Print(table, Cat("Locks, lease ", FormatDuration(options_.UsualLease()), ", each with ",
-                     sim::CountText(options_.UsualFollowers(), "follower", "followers")));
+                     CountText(options_.UsualFollowers(), "follower", "followers")));
   }
 
   void Tradeoffs(const std::vector<sim::Tradeoff>& tradeoffs) {
     TextTable table({"protocol", "lease", "takeover p50 s", "p99 s", "transactions/h", "RPCs/h"},
                     1);
     const auto seconds = [](const std::optional<Duration>& time) {
-      return time ? sim::SecondsText(*time, 2) : std::string("-");
+      return time ? FormatSeconds(*time, 2) : std::string("-");
     };
     for (const sim::Tradeoff& one : tradeoffs) {
       table.Add({one.protocol, FormatDuration(one.lease), seconds(one.takeover_p50),
                  seconds(one.takeover_p99), NumberText(one.transactions), NumberText(one.rpcs)});
     }
     Print(table, Cat("To choose a lease: crash of the leader against cost, ",
-                     sim::CountText(options_.UsualFollowers(), "follower", "followers")));
+                     CountText(options_.UsualFollowers(), "follower", "followers")));
   }
 
   void Notes() {
@@ -145,8 +144,8 @@ class Printer {
     for (const CostFigures& figures : report_.steady) {
       if (figures.early_grants == 0) continue;
       Note(Cat(figures.what.protocol, " at ", FormatDuration(figures.what.lease), " with ",
-               sim::CountText(figures.what.followers, "follower", "followers"), ": ",
-               sim::CountText(figures.early_grants, "takeover", "takeovers"),
+               CountText(figures.what.followers, "follower", "followers"), ": ",
+               CountText(figures.early_grants, "takeover", "takeovers"),
                " from a leader in good health."));
     }
     for (const sim::LeftOutCost& one : report_.left_out) {
@@ -177,7 +176,7 @@ class Printer {
     }
     if (options_.followers.size() > 1 && !report_.locks.empty()) {
       Note(Cat("Numbers of locks were measured with ",
-               sim::CountText(options_.UsualFollowers(), "follower", "followers"),
+               CountText(options_.UsualFollowers(), "follower", "followers"),
                " alone: for another number, give one --followers."));
     }
   }
@@ -198,8 +197,8 @@ class Printer {
       if (check.deviation > worst->deviation) worst = &check;
     }
     Note(Cat(law, "; where that was simulated, too, RPCs differed by at most ",
-             PercentText(worst->deviation), " (", worst->protocol, ", ",
-             sim::GroupedText(worst->size), " ", what, ")."));
+             PercentText(worst->deviation), " (", worst->protocol, ", ", GroupedText(worst->size),
+             " ", what, ")."));
   }
 
   const sim::CostReport& report_;

@@ -5,14 +5,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/page.h"
 #include "cli/version.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Json;
 
 Json NumberOrNull(const std::optional<int64_t>& value) {

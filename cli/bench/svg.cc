@@ -3,12 +3,10 @@
 #include <array>
 #include <charconv>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 std::string Escaped(std::string_view text) {
   std::string escaped;

@@ -12,6 +12,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/bench/page.h"
 #include "cli/bench/takeover_options.h"
 #include "cli/bench/takeover_plot.h"
@@ -23,14 +25,11 @@
 #include "cli/page.h"
 #include "cli/shards/coverage.h"
 #include "cli/shards/report_file.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
 using sim::BatchStep;
-using sim::Cat;
 using Clock = std::chrono::steady_clock;
 
 // A file to write, and its content.
@@ -65,7 +64,7 @@ class TakeoverOutput {
     } else {
       PrintTakeovers(report, std::cout);
       if (!missing.empty()) {
-        std::cout << sim::CountText(static_cast<int64_t>(report.results.size()), "case", "cases")
+        std::cout << CountText(static_cast<int64_t>(report.results.size()), "case", "cases")
                   << missing << '\n';
       }
     }
@@ -128,8 +127,8 @@ class TakeoverBench {
     Progress::Clear();
     const std::chrono::duration<double> seconds = Clock::now() - started;
     // On standard error, since the time differs from run to run.
-    std::cerr << sim::CountText(static_cast<int64_t>(runs_), "run", "runs") << " in "
-              << sim::SecondsText({static_cast<int64_t>(seconds.count() * 1e9)}, 1) << " s\n";
+    std::cerr << CountText(static_cast<int64_t>(runs_), "run", "runs") << " in "
+              << FormatSeconds({static_cast<int64_t>(seconds.count() * 1e9)}, 1) << " s\n";
     return status;
   }
 

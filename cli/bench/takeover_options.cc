@@ -7,14 +7,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/option_values.h"
 #include "sim/scenario/add_protocol.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using Words = std::vector<std::string_view>;
 
 constexpr uint64_t kTakeoverRunsMax = 1'000'000;
@@ -90,7 +89,7 @@ void TakeLeases(const std::string& text, TakeoverRequest& request) {
     if (lease < kLeaseMin || lease > kLeaseMax) {
       throw CLI::ValidationError(Cat("--lease wants leases from ", FormatDuration(kLeaseMin),
                                      " to ", FormatDuration(kLeaseMax), ", and got ",
-                                     sim::Quoted(word)));
+                                     Quoted(word)));
     }
     AddOnce(request.leases, lease);
   }
@@ -219,8 +218,7 @@ std::vector<std::string> Contradictions(const TakeoverRequest& request) {
     const auto [other, is_new] =
         written.emplace(std::filesystem::path(*file).lexically_normal(), option);
     if (is_new) continue;
-    errors.push_back(
-        Cat(other->second, " and ", option, " would both write ", sim::Printable(*file)));
+    errors.push_back(Cat(other->second, " and ", option, " would both write ", Printable(*file)));
   }
   if (errors.empty() && sim::CasesOf(GridOf(request)).cases.empty()) {
     const sim::LeftOut first = sim::CasesOf(GridOf(request)).left_out.front();

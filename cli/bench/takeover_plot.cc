@@ -10,14 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/bench/svg.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Distribution;
 using sim::TakeoverCase;
 using sim::TakeoverResult;
@@ -41,8 +40,8 @@ constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#00
 
 std::string AxisTimeText(double ns) {
   const auto whole = static_cast<int64_t>(std::llround(ns));
-  if (ns < 1e9) return Cat(sim::SecondsText({whole * 1000}, 0), " ms");
-  return Cat(sim::SecondsText({whole}, ns < 1e10 ? 1 : 0), " s");
+  if (ns < 1e9) return Cat(FormatSeconds({whole * 1000}, 0), " ms");
+  return Cat(FormatSeconds({whole}, ns < 1e10 ? 1 : 0), " s");
 }
 
 // --- curves ------------------------------------------------------------------------------------

@@ -6,14 +6,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Distribution;
 using sim::Json;
 using sim::QuantileEstimate;
@@ -22,13 +21,13 @@ using Value = std::optional<int64_t>;
 
 // --- text --------------------------------------------------------------------------------------
 
-std::string SecondsOf(Value ns, int digits) { return ns ? sim::SecondsText({*ns}, digits) : "-"; }
+std::string SecondsOf(Value ns, int digits) { return ns ? FormatSeconds({*ns}, digits) : "-"; }
 
-std::string MillisecondsOf(Value ns) { return ns ? sim::SecondsText({*ns * 1000}, 1) : "-"; }
+std::string MillisecondsOf(Value ns) { return ns ? FormatSeconds({*ns * 1000}, 1) : "-"; }
 
 // A ratio in millionths, printed as if it were seconds.
 std::string RatioText(Value millionths) {
-  return millionths ? sim::SecondsText({*millionths * 1000}, 3) : "-";
+  return millionths ? FormatSeconds({*millionths * 1000}, 3) : "-";
 }
 
 // "9.871 (9.855-9.899)".
@@ -55,9 +54,9 @@ Cells CellsOf(const TakeoverResult& result) {
           FormatDuration(measured.lease),
           std::to_string(measured.followers),
           std::string(WordOf(measured.preset)),
-          sim::GroupedText(static_cast<int64_t>(result.runs)),
-          sim::GroupedText(time.count),
-          sim::GroupedText(result.kept),
+          GroupedText(static_cast<int64_t>(result.runs)),
+          GroupedText(time.count),
+          GroupedText(result.kept),
           SecondsOf(time.p50.value, 3),
           SecondsOf(time.p90.value, 3),
           WithInterval(time.p99),
@@ -133,24 +132,24 @@ void PrintRemarks(const TakeoverResult& result, std::ostream& out) {
   }
   if (result.first_write.missing > 0) {
     out << NameOf(result) << ": "
-        << sim::CountText(result.first_write.missing, "run ended", "runs ended")
+        << CountText(result.first_write.missing, "run ended", "runs ended")
         << " before anybody else had written\n";
   }
   if (result.spoilt > 0) {
-    out << NameOf(result) << ": in " << sim::CountText(result.spoilt, "run", "runs")
+    out << NameOf(result) << ": in " << CountText(result.spoilt, "run", "runs")
         << " the leader had changed before the fault; not counted\n";
   }
   if (ShouldKeep(result.measured.fault) && result.NeedlessTakeovers() > 0) {
     out << NameOf(result) << ": "
-        << sim::CountText(result.NeedlessTakeovers(), "needless takeover", "needless takeovers")
-        << " in " << sim::CountText(static_cast<int64_t>(result.runs), "run", "runs") << '\n';
+        << CountText(result.NeedlessTakeovers(), "needless takeover", "needless takeovers")
+        << " in " << CountText(static_cast<int64_t>(result.runs), "run", "runs") << '\n';
   }
   PrintClosedForm(result, out);
   if (result.measured.fault != sim::TakeoverFault::kCutOff || result.first_write.count == 0) return;
   out << NameOf(result) << ": ";
   if (result.believed_still > 0) {
-    out << "in " << sim::GroupedText(result.believed_still) << " of "
-        << sim::CountText(result.first_write.count, "takeover", "takeovers")
+    out << "in " << GroupedText(result.believed_still) << " of "
+        << CountText(result.first_write.count, "takeover", "takeovers")
         << " the old leader still believed that it led";
     if (result.since_lapse.count > 0) out << "; otherwise ";
   }

@@ -6,12 +6,12 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/shards/json_read.h"
 #include "cli/shards/load.h"
 #include "cli/shards/report_file.h"
 #include "sim/measure/takeover.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -35,7 +35,7 @@ TakeoverShard ReadTakeoverShard(const Json& json) {
   ReadFields(At(json, "grid"), shard.grid);
   ReadFields(At(json, "options"), shard.options);
   for (const std::string& protocol : shard.grid.protocols) {
-    if (FindProtocol(protocol) == nullptr) Refuse("unknown protocol " + sim::Quoted(protocol));
+    if (FindProtocol(protocol) == nullptr) Refuse("unknown protocol " + Quoted(protocol));
   }
   const sim::TakeoverCases cases = sim::CasesOf(shard.grid);
   shard.coverage = ReadCoverage(At(json, "shards"), At(json, "covered"), cases.cases.size());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/text.h"
 #include "check/history_report.h"
 #include "check/infer.h"
 #include "check/reproduce.h"
@@ -28,7 +29,6 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/page.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/fields.h"
 
 namespace whorl::cli {
@@ -37,7 +37,6 @@ namespace {
 using check::Finding;
 using check::HistoryVerdict;
 using check::InvariantFinding;
-using sim::Cat;
 using sim::Json;
 
 const ProtocolInfo* ChooseProtocol(const CheckRequest& request) {
@@ -46,7 +45,7 @@ const ProtocolInfo* ChooseProtocol(const CheckRequest& request) {
     if (check::CanJudge(protocol)) names.push_back(protocol.name);
   }
   if (request.protocol.empty()) {
-    Complain(Cat("check wants --protocol: ", sim::ListOf(names)));
+    Complain(Cat("check wants --protocol: ", ListOf(names)));
     return nullptr;
   }
   const ProtocolInfo* protocol = FindProtocol(request.protocol);
@@ -55,8 +54,8 @@ const ProtocolInfo* ChooseProtocol(const CheckRequest& request) {
     return nullptr;
   }
   if (!check::CanJudge(*protocol)) {
-    Complain(Cat("rows of ", protocol->name, " do not name their holder; known are ",
-                 sim::ListOf(names)));
+    Complain(
+        Cat("rows of ", protocol->name, " do not name their holder; known are ", ListOf(names)));
     return nullptr;
   }
   return protocol;
@@ -165,7 +164,7 @@ std::string Refusal(const CheckRequest& request) {
     std::error_code ignored;  // what is not there is no input
     for (const std::string& file : request.files) {
       if (output->empty() || !std::filesystem::equivalent(*output, file, ignored)) continue;
-      return Cat(sim::Printable(*output, 1'000), " is an input, and would be written over");
+      return Cat(Printable(*output, 1'000), " is an input, and would be written over");
     }
   }
   return {};

@@ -4,9 +4,9 @@
 #include <iostream>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -115,7 +115,7 @@ void Judgement::EndStream(const RecordStream& stream) {
   if (stream.status().ok()) return;
   Complain(std::string(stream.status().message()));
   failure_ = stream.status();
-  checker_.AddMissing(sim::Cat(stream.name(), " could not be read to its end"),
+  checker_.AddMissing(Cat(stream.name(), " could not be read to its end"),
                       "read it again when it can be");
 }
 
@@ -151,11 +151,11 @@ void ReadAll(std::vector<Source>& sources, Judgement& judgement, bool tells) {
     Source& source = *next->second;
     if (tells && source.MayWait()) {
       for (const InvariantFinding& found : judgement.News()) {
-        std::cout << "violated  " << WordOf(found.invariant) << ": "
-                  << sim::Printable(found.text, 2'000) << std::endl;
+        std::cout << "violated  " << WordOf(found.invariant) << ": " << Printable(found.text, 2'000)
+                  << std::endl;
       }
       for (const check::OutsideWrite& write : judgement.OutsideNews()) {
-        std::cout << "violated  outside_write: " << sim::Printable(write.text, 2'000) << std::endl;
+        std::cout << "violated  outside_write: " << Printable(write.text, 2'000) << std::endl;
       }
     }
     if (!source.Next()) {
@@ -169,8 +169,8 @@ void ReadAll(std::vector<Source>& sources, Judgement& judgement, bool tells) {
 
 void ComplainOfMore(const Judgement& judgement) {
   if (judgement.errors() <= kErrorsShown) return;
-  Complain(sim::Cat("and ", std::to_string(judgement.errors() - kErrorsShown),
-                    " more lines that cannot be read"));
+  Complain(Cat("and ", std::to_string(judgement.errors() - kErrorsShown),
+               " more lines that cannot be read"));
 }
 
 }  // namespace whorl::cli

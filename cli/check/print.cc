@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "check/verdict_json.h"
 #include "cli/version.h"
 #include "sim/judge/known.h"
 #include "sim/measure/statistics.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -19,7 +19,6 @@ namespace {
 using check::Finding;
 using check::HistoryVerdict;
 using check::InvariantFinding;
-using sim::Cat;
 using sim::Json;
 
 constexpr int kCheckFormat = 1;
@@ -75,7 +74,7 @@ void PrintClocks(const std::vector<check::ClockFinding>& clocks) {
   if (clocks.empty()) return;
   std::cout << "clocks, ahead of true time by:";
   for (size_t i = 0; i < clocks.size() && i < kShown; ++i) {
-    std::cout << "\n  " << sim::Printable(clocks[i].process, 100) << ' '
+    std::cout << "\n  " << Printable(clocks[i].process, 100) << ' '
               << (clocks[i].ahead ? AheadText(*clocks[i].ahead) : "not known");
   }
   if (clocks.size() > kShown) {
@@ -107,7 +106,7 @@ void PrintFinding(const InvariantFinding& found, const ProtocolInfo& protocol,
   }
   std::cout << '\n';
   const std::string text = Explained(found);
-  if (!text.empty()) std::cout << "          " << sim::Printable(text, 2'000) << '\n';
+  if (!text.empty()) std::cout << "          " << Printable(text, 2'000) << '\n';
 }
 
 // Nobody promises that there is none.
@@ -117,9 +116,9 @@ void PrintOutside(const HistoryVerdict& verdict) {
                                ? std::string()
                                : Cat(" (the first of ", std::to_string(verdict.outside_count), ")");
   std::cout << "violated  outside_write\n          "
-            << sim::Printable(Cat(verdict.outside_writes.front().text, more,
-                                  "; it is charged to nobody, and promises are judged from it on"),
-                              2'000)
+            << Printable(Cat(verdict.outside_writes.front().text, more,
+                             "; it is charged to nobody, and promises are judged from it on"),
+                         2'000)
             << '\n';
 }
 
@@ -166,7 +165,7 @@ void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
             << metrics.duplicates << ", gaps " << metrics.gaps << ", too late " << metrics.late
             << '\n';
   for (const std::string& line : verdict.records.Lines()) {
-    std::cout << "records " << sim::Printable(line, 2'000) << '\n';
+    std::cout << "records " << Printable(line, 2'000) << '\n';
   }
   std::cout << "grants " << metrics.grants << ", takeovers " << metrics.takeovers << '\n'
             << "cost of a takeover, as logged: " << CostText(metrics) << '\n'
@@ -187,10 +186,10 @@ Json DurationsJson(const std::vector<Duration>& durations) {
   const sim::Distribution all = DistributionOf(durations);
   Json json = {{"count", all.count}};
   if (all.count == 0) return json;
-  json["p50"] = sim::SecondsText(Duration{*all.p50.value});
-  json["p90"] = sim::SecondsText(Duration{*all.p90.value});
-  json["p99"] = sim::SecondsText(Duration{*all.p99.value});
-  json["max"] = sim::SecondsText(Duration{*all.max});
+  json["p50"] = FormatSeconds(Duration{*all.p50.value});
+  json["p90"] = FormatSeconds(Duration{*all.p90.value});
+  json["p99"] = FormatSeconds(Duration{*all.p99.value});
+  json["max"] = FormatSeconds(Duration{*all.max});
   return json;
 }
 

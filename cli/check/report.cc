@@ -2,12 +2,12 @@
 
 #include <iostream>
 
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/page.h"
 #include "cli/shell_text.h"
 #include "cli/version.h"
 #include "sim/report/timeline_layout.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -16,7 +16,7 @@ std::string CommandText(const CheckRequest& request) {
   std::string text = "whorl check";
   for (const std::string& file : request.files) text += " " + ShellQuoted(file);
   const auto add = [&](const std::string& option, const std::string& value) {
-    if (!value.empty()) text += sim::Cat(" ", option, " ", ShellQuoted(value));
+    if (!value.empty()) text += Cat(" ", option, " ", ShellQuoted(value));
   };
   const DatabaseRequest& database = request.database;
   add("--database", database.name);
@@ -62,7 +62,7 @@ void PrintTimeline(const check::HistoryReport& report) {
 void PrintStory(const check::HistoryReport& report) {
   std::cout << '\n';
   for (const std::string& line : report.story.Lines()) {
-    std::cout << sim::Printable(line, 2'000) << '\n';
+    std::cout << Printable(line, 2'000) << '\n';
   }
 }
 

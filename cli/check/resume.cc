@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "check/input.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -19,7 +19,6 @@ namespace {
 using check::Finding;
 using check::HistoryMetrics;
 using check::InvariantFinding;
-using sim::Cat;
 using sim::Json;
 
 constexpr std::string_view kFormat = "whorl-check-resume";
@@ -163,7 +162,7 @@ absl::Status ReadResume(const CheckRequest& request, std::optional<Resumed>& out
 
 absl::Status ParseResume(std::string_view text, const CheckRequest& request,
                          std::optional<Resumed>& out) {
-  const std::string path = sim::Printable(request.resume_path, 1'000);
+  const std::string path = Printable(request.resume_path, 1'000);
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || json.value("format", "") != kFormat) {
     return absl::InvalidArgumentError(

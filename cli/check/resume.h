@@ -1,7 +1,7 @@
 // `whorl check --resume FILE`: where a check of a change stream was, so that another process goes on there.
 //
 // The file is replaced as a whole, so that a process that is killed leaves an older one. It has the position in
-// the stream, what is known of each row (check/landmarks.h), what was found, and what was counted.
+// the stream, what is known of each row (check/resume_rows.h), what was found, and what was counted.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "check/check.h"
-#include "check/landmarks.h"
+#include "check/resume_rows.h"
 #include "cli/check/request.h"
 #include "sim/scenario/json_text.h"
 
@@ -63,7 +63,7 @@ class ResumeWriter {
 
   const CheckRequest& request_;
   const ProtocolInfo& protocol_;
-  check::Landmarks landmarks_;
+  check::ResumeRows landmarks_;
   std::vector<check::RowChange> given_;  // not known to be judged
   std::optional<Timestamp> reached_;
   std::optional<Timestamp> written_;

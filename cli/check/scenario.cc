@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/writer.h"
 
 namespace whorl::cli {
@@ -14,7 +14,7 @@ namespace {
 void PrintList(std::string_view head, const std::vector<std::string>& lines) {
   if (lines.empty()) return;
   std::cout << head << ":\n";
-  for (const std::string& line : lines) std::cout << "  " << sim::Printable(line, 2'000) << '\n';
+  for (const std::string& line : lines) std::cout << "  " << Printable(line, 2'000) << '\n';
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ absl::Status WriteScenario(const std::string& path, const sim::Scenario& scenari
 }
 
 void PrintReproduction(const std::string& path, const check::Reproduction& reproduction) {
-  std::cout << "\nwritten as a scenario: " << sim::Printable(path, 1'000)
+  std::cout << "\nwritten as a scenario: " << Printable(path, 1'000)
             << " (times are from the history's beginning)\n";
   PrintList("inferred", reproduction.inferred);
   PrintList("its replay is like the history", reproduction.reproduced);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 
@@ -60,7 +60,7 @@ void Source::Fill() {
   const std::string_view bytes = Bytes();
   std::string wrong = bytes.empty() ? decoder_.Finish(text_) : decoder_.Add(bytes, text_);
   has_ended_ = bytes.empty() || !wrong.empty();
-  if (!wrong.empty()) broken_ = sim::Cat(place_.file, ": ", wrong);
+  if (!wrong.empty()) broken_ = Cat(place_.file, ": ", wrong);
 }
 
 std::string_view Source::Bytes() {

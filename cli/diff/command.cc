@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/text.h"
 #include "cli/diff/nearest.h"
 #include "cli/diff/text.h"
 #include "cli/exit_code.h"
@@ -23,12 +24,10 @@
 #include "cli/page.h"
 #include "sim/report/trace_diff.h"
 #include "sim/report/trace_page.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Json;
 
 struct DiffOptions {

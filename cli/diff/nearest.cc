@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text.h"
 #include "cli/diff/text.h"
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
@@ -19,13 +20,10 @@
 #include "sim/report/row_text.h"
 #include "sim/report/trace.h"
 #include "sim/report/trace_diff.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Json;
 
 // A run's trace, and its page's data.
@@ -56,10 +54,10 @@ std::string MomentText(sim::Instant after) {
 
 // What the nearest run is, in a sentence without its full stop.
 std::string FoundText(const sim::NearestRun& found) {
-  const std::string tried = sim::GroupedText(found.continuations);
+  const std::string tried = GroupedText(found.continuations);
   const std::string text =
       Cat("the nearest run that passes draws chance anew from ", MomentText(found.branch.after),
-          " on (", sim::GroupedText(found.passed), " of ", tried, " such runs pass)");
+          " on (", GroupedText(found.passed), " of ", tried, " such runs pass)");
   if (!found.certain.has_value()) return Cat(text, "; the next instant is that of the violation");
   return Cat(text, "; from ", MomentText(*found.certain), " on none of ", tried,
              " does: chance has no part in it any more");
@@ -94,7 +92,7 @@ class NearestDiff {
 
  private:
   std::string Where() const {
-    return Cat(sim::Printable(scenario_.name), ", seed ", std::to_string(seed_));
+    return Cat(Printable(scenario_.name), ", seed ", std::to_string(seed_));
   }
   std::string Word() const { return std::string(WordOf(invariant_)); }
   DiffNames Names() const { return {Cat(Word(), " is violated"), Cat(Word(), " holds")}; }
@@ -230,8 +228,8 @@ int DiffNearest(const NearestRequest& request) {
     return kBadInput;
   }
   if (const std::string same = SameInput(inputs, request.html); !same.empty()) {
-    Complain(Cat("--html ", sim::Printable(request.html, 1'000), " would write over the scenario ",
-                 sim::Printable(same, 1'000)));
+    Complain(Cat("--html ", Printable(request.html, 1'000), " would write over the scenario ",
+                 Printable(same, 1'000)));
     return kBadInput;
   }
   return NearestDiff(request, inputs.scenarios.front()).Run();

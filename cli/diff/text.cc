@@ -5,14 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/version.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Json;
 
 constexpr int kDiffFormat = 1;
@@ -29,7 +27,7 @@ void PrintFields(const std::vector<sim::FieldDifference>& fields) {
 }
 
 std::string EventsText(uint64_t events) {
-  return sim::CountText(static_cast<int64_t>(events), "event", "events");
+  return CountText(static_cast<int64_t>(events), "event", "events");
 }
 
 void PrintEvent(const sim::EventDifference& event, const DiffNames& names) {
@@ -64,7 +62,7 @@ Json LineJson(const std::optional<std::string>& line) {
 
 }  // namespace
 
-std::string ShownTrace(const std::string& text) { return sim::Printable(text, sim::kMaxTraceLine); }
+std::string ShownTrace(const std::string& text) { return Printable(text, sim::kMaxTraceLine); }
 
 void PrintDifference(const sim::TraceDifference& difference, const DiffNames& names) {
   if (difference.IsEqual()) {

@@ -7,15 +7,12 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
-using sim::Printable;
 
 constexpr std::chrono::seconds kEvery(60);
 // How often it is written depends on how long that takes: at most two per cent of the time.

@@ -13,6 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/exit_options.h"
 #include "cli/explore/checkpoint.h"
 #include "cli/explore/options.h"
@@ -26,22 +29,16 @@
 #include "sim/explore/engine/model_digest.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/lock_model.h"
+#include "sim/explore/memoized_model.h"
 #include "sim/explore/prefix.h"
-#include "sim/explore/remembering_model.h"
 #include "sim/explore/wedge.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
-#include "sim/scenario/units.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
-using sim::CountText;
-using sim::GroupedText;
 using Clock = std::chrono::steady_clock;
 using Result = explore::SearchResult<sim::Move>;
 using Violation = explore::Violation<sim::Move>;
@@ -61,7 +58,7 @@ class Explorer {
         model_(request_.space ? sim::LockModel(request_.space->scenario, request_.bounds)
                               : sim::LockModel(request_.world, request_.bounds)),
         promises_(sim::PromisesIn(model_.scenario())) {
-    model_.JudgeOnly(Watched());
+    model_.SelectInvariants(Watched());
     if (request_.all) model_.TellKindsApart();
     if (request_.after_schedule) {
       sim::SchedulePrefix prefix = sim::PrefixOf(model_, request_.scenario);
@@ -162,7 +159,7 @@ class Explorer {
             {"--plain", yes(request_.plain)},
             {"--after-schedule", yes(request_.after_schedule)},
             {"--scenario", request_.scenario_path.empty() ? "none" : request_.scenario_path},
-            {"worlds of digest", sim::HashText(worlds.high) + sim::HashText(worlds.low)}};
+            {"worlds of digest", HashText(worlds.high) + HashText(worlds.low)}};
   }
 
   absl::StatusOr<Result> Search() {
@@ -211,7 +208,7 @@ class Explorer {
     Progress::Clear();
     const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
     std::cerr << CountsText(*result) << " in "
-              << sim::SecondsText({static_cast<int64_t>(seconds * 1e9)}, 1) << " s, at most "
+              << FormatSeconds({static_cast<int64_t>(seconds * 1e9)}, 1) << " s, at most "
               << GroupedText(static_cast<int64_t>(result->peak_bytes >> 20)) << " MiB\n";
     const bool has_ended = result->ending == explore::Ending::kComplete ||
                            result->ending == explore::Ending::kViolation;

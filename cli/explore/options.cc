@@ -7,17 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "cli/option_values.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
-using sim::GroupedText;
 
 constexpr uint64_t kProcessesMax = 8;
 constexpr uint64_t kLocksMax = 9;

@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
+#include "base/text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
-using sim::CountText;
-using sim::GroupedText;
 
 std::string Count(uint64_t count) { return GroupedText(static_cast<int64_t>(count)); }
 

@@ -4,21 +4,17 @@
 #include <string_view>
 #include <utility>
 
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "cli/output.h"
 #include "cli/shell_text.h"
 #include "sim/judge/known.h"
 #include "sim/report/timeline.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
-#include "sim/scenario/units.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
-using sim::CountText;
-using sim::GroupedText;
 using sim::Json;
 using Result = explore::SearchResult<sim::Move>;
 

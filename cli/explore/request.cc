@@ -5,19 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
-#include "sim/scenario/units.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
-using sim::GroupedText;
 
 constexpr Duration kLeaseByDefault = Seconds(4);
 constexpr int64_t kLeasesInGrid = 4;
@@ -65,7 +61,7 @@ bool TakeScenario(const CLI::App& app, ExploreRequest& request) {
   sim::ScenarioSpace space = sim::SpaceOf(scenario);
   for (const std::string& error : space.errors) Complain(error);
   if (!space.errors.empty()) return false;
-  const std::string path = sim::Printable(scenario.path, 1000);
+  const std::string path = Printable(scenario.path, 1000);
   if (request.after_schedule && scenario.schedule.empty()) {
     Complain(Cat(path, ": --after-schedule: it has no schedule"));
     return false;

@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "absl/status/status.h"
+#include "base/text.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/writer.h"
 
 namespace whorl::cli {
@@ -18,7 +18,7 @@ absl::StatusOr<std::string> SaveCounterexample(const sim::Scenario& scenario,
   const std::string text = sim::ScenarioText(scenario);
   for (int number = 1;; ++number) {
     const std::string name =
-        number == 1 ? scenario.name : sim::Cat(scenario.name, "-", std::to_string(number));
+        number == 1 ? scenario.name : Cat(scenario.name, "-", std::to_string(number));
     const std::string path = (std::filesystem::path(folder) / (name + ".json")).string();
     std::error_code ignored;  // opening the file says it better
     if (!std::filesystem::exists(path, ignored)) {

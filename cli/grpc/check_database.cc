@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/text.h"
 #include "cli/check/command.h"
 #include "cli/check/record_stream.h"
 #include "cli/exit_code.h"
@@ -15,7 +16,6 @@
 #include "real_client/change_stream_client.h"
 #include "real_client/os.h"
 #include "real_client/version_client.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/rules.h"
 
 namespace whorl::cli {
@@ -28,7 +28,6 @@ using real_client::RowVersions;
 using real_client::VersionClient;
 using real_client::VersionObserver;
 using real_client::VersionOptions;
-using sim::Cat;
 
 // What was to be read is not there, while the database and its instance are.
 bool IsMissing(const Status& status) {
@@ -39,7 +38,7 @@ bool IsMissing(const Status& status) {
 // What went wrong with a change stream, and what can be done about it.
 std::string Remedied(const DatabaseRequest& asked, const LockRequest& where, const Status& status) {
   const std::string named = Cat("change stream ", asked.stream, " of ", where.database);
-  const std::string said = sim::Printable(FormatStatus(status), 1'000);
+  const std::string said = Printable(FormatStatus(status), 1'000);
   if (IsMissing(status)) {
     return Cat("there is no change stream ", asked.stream, " in ", where.database,
                "; `whorl lock init --stream ", asked.stream, "` makes one for the next time (",
@@ -72,7 +71,7 @@ std::string Remedied(const DatabaseRequest& asked, const LockRequest& where, con
 // The same for versions of rows.
 std::string RemediedVersions(const std::string& table, const LockRequest& where,
                              const Status& status) {
-  const std::string said = sim::Printable(FormatStatus(status), 1'000);
+  const std::string said = Printable(FormatStatus(status), 1'000);
   if (status.code == Code::kOutOfRange) {
     return Cat(
         "versions of that time are gone: ", where.database,
@@ -231,7 +230,7 @@ int GoOn(const CheckRequest& request, const LockRequest& where) {
   if (const absl::Status read = ReadResume(request, resumed); !read.ok()) return End(read);
   DatabaseRequest asked = request.database;
   if (resumed && asked.from) {
-    Complain(Cat(sim::Printable(request.resume_path, 1'000),
+    Complain(Cat(Printable(request.resume_path, 1'000),
                  " says where to go on: leave --from out, or remove the file to begin anew"));
     return kBadInput;
   }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/option_values.h"
@@ -19,16 +20,13 @@
 #include "cli/version.h"
 #include "live/foreign/conformance.h"
 #include "live/refusals.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/json_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
 using live::Conformance;
 using live::ConformancePoint;
-using sim::Cat;
 using sim::Json;
 using Result = ConformancePoint::Result;
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "cli/grpc/replay_on_report.h"
 #include "cli/inputs.h"
@@ -30,7 +31,6 @@
 #include "sim/report/perfetto.h"
 #include "sim/report/timeline.h"
 #include "sim/report/trace.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/writer.h"
 
 namespace whorl::cli {
@@ -44,7 +44,6 @@ using live::RefusalsOf;
 using live::RunForReal;
 using live::ScenarioOf;
 using live::Simulate;
-using sim::Cat;
 
 // Why the scenario is left out; empty if it is not.
 std::string WhySkipped(const ReplayRequest& request, const sim::Scenario& scenario) {
@@ -112,7 +111,7 @@ class ReplayOn {
   static size_t NameWidth(const std::vector<sim::Scenario>& scenarios) {
     size_t width = std::string_view("scenario").size();
     for (const sim::Scenario& scenario : scenarios) {
-      width = std::max(width, sim::Printable(scenario.name).size());
+      width = std::max(width, Printable(scenario.name).size());
     }
     return width;
   }
@@ -168,7 +167,7 @@ class ReplayOn {
   // Called on the main thread, in order.
   sim::BatchStep JobDone(size_t job, const std::optional<std::string>& error) {
     Compared& compared = compared_[job / request_.repeat];
-    const std::string whose = Cat(sim::Printable(compared.scenario->path, 1000), ": ");
+    const std::string whose = Cat(Printable(compared.scenario->path, 1000), ": ");
     if (error) return Stop(absl::InternalError(Cat(whose, "cannot be run: ", *error)));
     absl::StatusOr<RealRun> run = *std::exchange(runs_[job % sim::kBatchWindow], std::nullopt);
     if (!run.ok())

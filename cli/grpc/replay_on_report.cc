@@ -5,9 +5,9 @@
 #include <ranges>
 #include <utility>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "sim/judge/expectations.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/warnings.h"
 
 namespace whorl::cli {
@@ -15,13 +15,12 @@ namespace {
 
 using live::RealRun;
 using live::Simulated;
-using sim::Cat;
 using sim::Metric;
 
 using TextOf = std::string (*)(int64_t);
 
 std::string CountOf(int64_t count) { return std::to_string(count); }
-std::string SecondsOf(int64_t ns) { return sim::SecondsText({ns}, 2); }
+std::string SecondsOf(int64_t ns) { return FormatSeconds({ns}, 2); }
 
 // "2", or "2-3".
 std::string RangeText(int64_t least, int64_t most, TextOf text_of) {
@@ -100,8 +99,8 @@ void PrintSentences(std::ostream& out, const std::vector<RealRun>& runs,
     }
   }
   for (const auto& [sentence, count] : counted) {
-    out << "         " << what << " in "
-        << sim::CountText(static_cast<int64_t>(count), "run", "runs") << ": " << sentence << '\n';
+    out << "         " << what << " in " << CountText(static_cast<int64_t>(count), "run", "runs")
+        << ": " << sentence << '\n';
   }
 }
 
@@ -164,7 +163,7 @@ void ReplayOnReport::Print(const Compared& compared) {
   const std::string agreed =
       Cat(std::to_string(compared.agreed()), "/", std::to_string(compared.runs.size()));
   out_ << std::left << std::setw(9) << Conclusion(compared)
-       << std::setw(static_cast<int>(name_width_) + 2) << sim::Printable(compared.scenario->name)
+       << std::setw(static_cast<int>(name_width_) + 2) << Printable(compared.scenario->name)
        << std::right << std::setw(8) << agreed << std::setw(12)
        << Beside(compared, Metric::kGrants, CountOf) << std::setw(12)
        << Beside(compared, Metric::kTakeovers, CountOf) << std::setw(26)
@@ -182,15 +181,15 @@ void ReplayOnReport::Print(const Compared& compared) {
 
 void ReplayOnReport::PrintSkipped(const sim::Scenario& scenario, const std::string& why) {
   out_ << std::left << std::setw(9) << "skipped" << std::setw(static_cast<int>(name_width_) + 2)
-       << sim::Printable(scenario.name) << why << '\n';
+       << Printable(scenario.name) << why << '\n';
 }
 
 void ReplayOnReport::PrintSummary(const std::vector<Compared>& compared, size_t skipped) {
   const auto good = std::ranges::count_if(compared, &Compared::good);
   const auto plain = std::ranges::count_if(compared, &Compared::plain_as_expected);
   out_ << '\n'
-       << sim::CountText(std::ssize(compared), "scenario", "scenarios") << " on the "
-       << WordOf(kind_) << ": " << good << " as expected and as simulated in every run";
+       << CountText(std::ssize(compared), "scenario", "scenarios") << " on the " << WordOf(kind_)
+       << ": " << good << " as expected and as simulated in every run";
   if (skipped > 0) out_ << "; " << skipped << " skipped";
   out_ << "\nwithout --on: " << plain << " of " << compared.size() << " as expected\n";
 }

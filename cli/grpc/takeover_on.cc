@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
 #include "live/backend.h"
 #include "live/real_takeover.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -24,7 +24,6 @@ using live::CompareTakeovers;
 using live::CountInMiddle;
 using live::TakeoverPlan;
 using live::WhyNotForReal;
-using sim::Cat;
 using sim::Distribution;
 using sim::Json;
 using sim::TakeoverCase;
@@ -34,7 +33,7 @@ constexpr uint64_t kRuns = 20;
 constexpr Duration kLease = Seconds(5);
 
 std::string SecondsOf(const std::optional<int64_t>& ns) {
-  return ns ? sim::SecondsText({*ns}, 3) : "-";
+  return ns ? FormatSeconds({*ns}, 3) : "-";
 }
 
 // spindle_v2 tells its application that it leads only one lease after it has won.
@@ -50,8 +49,8 @@ void AddRow(const TakeoverResult& result, std::string_view on, std::string what,
   };
   table.Add({std::move(what), result.measured.protocol, FormatDuration(result.measured.lease),
              std::to_string(result.measured.followers), std::string(on),
-             sim::GroupedText(static_cast<int64_t>(result.runs)), sim::GroupedText(time.count),
-             sim::GroupedText(result.kept), SecondsOf(at(0)), SecondsOf(time.p50.value),
+             GroupedText(static_cast<int64_t>(result.runs)), GroupedText(time.count),
+             GroupedText(result.kept), SecondsOf(at(0)), SecondsOf(time.p50.value),
              SecondsOf(time.p90.value), SecondsOf(time.p99.value), SecondsOf(time.max),
              std::move(in_middle)});
 }
@@ -148,12 +147,12 @@ class TakeoverOn {
     AddRows(*compared, WordOf(*request_.on), table_);
     lines_ += LineOf(*compared, WordOf(*request_.on));
     if (compared->with_holes > 0) {
-      remarks_ += Cat(one.Text(), ": of ", sim::CountText(compared->with_holes, "run", "runs"),
+      remarks_ += Cat(one.Text(), ": of ", CountText(compared->with_holes, "run", "runs"),
                       " not all was seen; not counted\n");
     }
     const int64_t missing = compared->real.first_write.missing + compared->real.spoilt;
     if (missing > 0) {
-      remarks_ += Cat(one.Text(), ": in ", sim::CountText(missing, "run", "runs"),
+      remarks_ += Cat(one.Text(), ": in ", CountText(missing, "run", "runs"),
                       " nobody else had written at the end, or the leader had changed before the "
                       "fault; not counted\n");
     }

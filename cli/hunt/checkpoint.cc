@@ -8,14 +8,12 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "base/text.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 constexpr std::string_view kRemedy = "; name another file, or remove it to begin anew";
 
@@ -60,7 +58,7 @@ absl::Status HuntCheckpoint::Read(const HuntReport& begun) {
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   absl::StatusOr<HuntReport> read = ReadReport(text, path_, false);
   if (!read.ok()) return read.status();
-  const std::string name = sim::Printable(path_, 1'000);
+  const std::string name = Printable(path_, 1'000);
   if (const std::string difference = Difference(*read, begun); !difference.empty()) {
     return absl::InvalidArgumentError(Cat(name, ": is of another hunt: ", difference, kRemedy));
   }

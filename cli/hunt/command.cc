@@ -17,6 +17,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/exit_code.h"
 #include "cli/exit_options.h"
 #include "cli/hunt/checkpoint.h"
@@ -36,8 +38,6 @@
 #include "cli/output.h"
 #include "cli/shards/report_file.h"
 #include "sim/judge/run.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/waypoints.h"
 #include "sim/scenario/writer.h"
 
@@ -45,7 +45,6 @@ namespace whorl::cli {
 namespace {
 
 using sim::BatchStep;
-using sim::Cat;
 using Clock = std::chrono::steady_clock;
 
 size_t FindingCount(const sim::HuntTallies& tallies) {
@@ -154,8 +153,8 @@ class Hunter {
       began_with_ = read.corpus;
       // Some may have been taken out since.
       hunt_.entries.worlds.insert(read.hunt.entries.worlds.begin(), read.hunt.entries.worlds.end());
-      std::cerr << "going on after " << sim::GroupedText(static_cast<int64_t>(done)) << " runs of "
-                << sim::Printable(request_.checkpoint, 1'000) << '\n';
+      std::cerr << "going on after " << GroupedText(static_cast<int64_t>(done)) << " runs of "
+                << Printable(request_.checkpoint, 1'000) << '\n';
     }
     // A place that cannot be written shows before the work.
     return checkpoint_.Write(SoFar());
@@ -187,7 +186,7 @@ class Hunter {
     const std::string text = Cat("the canary, lease_respected of ", request_.canary, ",");
     if (sim::FoundAnything(tallies)) {
       std::cerr << text << " was caught after "
-                << sim::CountText(static_cast<int64_t>(runs), "run", "runs") << '\n';
+                << CountText(static_cast<int64_t>(runs), "run", "runs") << '\n';
       return absl::OkStatus();
     }
     return absl::FailedPreconditionError(
@@ -199,8 +198,7 @@ class Hunter {
   absl::Status RunEntries() {
     const size_t count = hunt_.entries.worlds.size();
     if (count == 0 || SignalNotice::HasCome()) return absl::OkStatus();
-    std::cerr << "the corpus has " << sim::CountText(static_cast<int64_t>(count), "run", "runs")
-              << '\n';
+    std::cerr << "the corpus has " << CountText(static_cast<int64_t>(count), "run", "runs") << '\n';
     return sim::RunEntries(hunt_, static_cast<int>(request_.jobs), sim::RunCount(tallies_) == 0,
                            tallies_, learnt_);
   }
@@ -231,9 +229,8 @@ class Hunter {
   }
 
   int EndSaved() const {
-    std::cerr << "interrupted: " << sim::CountText(sim::RunCount(tallies_), "run is", "runs are")
-              << " in " << sim::Printable(request_.checkpoint, 1'000)
-              << "; the same command goes on\n";
+    std::cerr << "interrupted: " << CountText(sim::RunCount(tallies_), "run is", "runs are")
+              << " in " << Printable(request_.checkpoint, 1'000) << "; the same command goes on\n";
     return kInterrupted;
   }
 
@@ -252,8 +249,8 @@ class Hunter {
       if (saves_.IsDue()) Save().IgnoreError();  // it has told
       if (progress.IsDue()) {
         progress.Show(Cat(SpeedText(runs, SecondsSince(started)), ", ",
-                          sim::CountText(static_cast<int64_t>(FindingCount(so_far)),
-                                         "kind of violation", "kinds of violations")));
+                          CountText(static_cast<int64_t>(FindingCount(so_far)), "kind of violation",
+                                    "kinds of violations")));
       }
       return IsOver(started) ? BatchStep::kStop : BatchStep::kGoOn;
     };
@@ -289,8 +286,8 @@ class Hunter {
         },
         tallies_);
     Progress::Clear();
-    std::cerr << sim::CountText(static_cast<int64_t>(count), "finding", "findings") << " shrunk in "
-              << sim::SecondsText({static_cast<int64_t>(SecondsSince(started) * 1e9)}, 1) << " s\n";
+    std::cerr << CountText(static_cast<int64_t>(count), "finding", "findings") << " shrunk in "
+              << FormatSeconds({static_cast<int64_t>(SecondsSince(started) * 1e9)}, 1) << " s\n";
     return status;
   }
 
@@ -305,7 +302,7 @@ class Hunter {
   HuntCheckpoint checkpoint_;
   SaveTimes saves_;  // of corpus and checkpoint
   sim::HuntTallies tallies_;
-  sim::Learnt learnt_;
+  sim::GuidanceState learnt_;
   std::optional<RunMark> last_;  // of the runs in the tallies
 };
 
@@ -332,7 +329,7 @@ absl::StatusOr<HuntReport> LoadSum(const HuntRequest& request) {
   if (!sum.ok()) return sum;
   for (const ReportFile& file : files) {
     if (!file.report.is_partial) continue;
-    Complain(Cat(sim::Printable(file.path, 1'000), ": partial; merged what is there"));
+    Complain(Cat(Printable(file.path, 1'000), ": partial; merged what is there"));
   }
   return sum;
 }
@@ -363,7 +360,7 @@ absl::Status FindEntry(const HuntRequest& request, sim::HuntOptions& hunt) {
   if (absl::Status opened = folder.Open(request.corpus, hunt); !opened.ok()) return opened;
   if (hunt.entries.worlds.contains(entry)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      Cat(sim::Printable(request.corpus, 1'000), ": has no entry ", entry));
+      Cat(Printable(request.corpus, 1'000), ": has no entry ", entry));
 }
 
 int Show(const HuntRequest& request) {
@@ -390,7 +387,7 @@ bool TakeReach(HuntRequest& request) {
     for (const std::string& protocol : hunt.protocols) {
       const auto parsed = sim::ParseWaypoint(text, nodes, FindProtocol(protocol));
       if (const auto* problem = std::get_if<std::string>(&parsed)) {
-        Complain(Cat("--reach ", sim::Quoted(text), ", of ", protocol, ": ", *problem));
+        Complain(Cat("--reach ", Quoted(text), ", of ", protocol, ": ", *problem));
         return false;
       }
       if (protocol == hunt.protocols.front()) hunt.reach.push_back(std::get<sim::Waypoint>(parsed));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "cli/hunt/compare_report.h"
 #include "cli/hunt/save.h"
@@ -16,7 +17,6 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "sim/hunt/compare.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -76,7 +76,7 @@ class Comparer {
         side.hunt, static_cast<int>(request_.jobs),
         [&](size_t done) {
           if (progress.IsDue()) {
-            progress.Show(sim::Cat(std::to_string(done), " findings shrunk"));
+            progress.Show(Cat(std::to_string(done), " findings shrunk"));
           }
           return SignalNotice::HasCome() ? BatchStep::kStop : BatchStep::kGoOn;
         },

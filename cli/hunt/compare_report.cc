@@ -6,23 +6,21 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/hunt/text.h"
 #include "cli/text_table.h"
 #include "cli/version.h"
 #include "sim/measure/statistics.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/writer.h"
 #include "sim/world/mix.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::ComparedInvariant;
 using sim::ComparedRun;
-using sim::GroupedText;
 using sim::Json;
 using sim::kSides;
 using sim::ProtocolComparison;
@@ -117,7 +115,7 @@ Figure FigureOf(const FigureKind& kind, const std::vector<ComparedRun>& runs) {
 
 std::string NumberText(const FigureKind& kind, Value value) {
   if (!value) return "?";
-  return kind.is_rate ? sim::SecondsText({*value * 1'000'000}, 1) : sim::SecondsText({*value}, 3);
+  return kind.is_rate ? FormatSeconds({*value * 1'000'000}, 1) : FormatSeconds({*value}, 3);
 }
 
 // "8.029 (7.991 to 8.112)".
@@ -156,9 +154,7 @@ void PrintFigures(const ProtocolComparison& comparison, std::ostream& out) {
 std::string ShareText(int64_t count, int64_t all) {
   const sim::ShareEstimate share = sim::ShareOf(count, all);
   if (!share.value) return "-";
-  const auto percent = [](Value millionths) {
-    return sim::SecondsText({*millionths * 100'000}, 2);
-  };
+  const auto percent = [](Value millionths) { return FormatSeconds({*millionths * 100'000}, 2); };
   return Cat(percent(share.value), " (", percent(share.low), " to ", percent(share.high), ")");
 }
 
@@ -187,7 +183,7 @@ void PrintInvariants(const ProtocolComparison& comparison, std::ostream& out) {
     out << '\n';
     table.Print(out);
   }
-  if (!kept.empty()) out << "\nbroken by neither: " << sim::ListOf(kept) << '\n';
+  if (!kept.empty()) out << "\nbroken by neither: " << ListOf(kept) << '\n';
 }
 
 // "not promised there; fenced_lease promises it".
@@ -347,7 +343,7 @@ void PrintComparison(const ComparisonReport& report, const std::string& command,
                      const std::string& save_folder, std::ostream& out) {
   const ProtocolComparison& comparison = report.comparison;
   out << "first: " << comparison.Name(0) << ", second: " << comparison.Name(1) << "; "
-      << sim::CountText(static_cast<int64_t>(comparison.runs.size()), "world", "worlds")
+      << CountText(static_cast<int64_t>(comparison.runs.size()), "world", "worlds")
       << ", each for both; " << GroupedText(comparison.equal) << " the same to the event\n";
   for (size_t side = 0; side < kSides; ++side)
     PrintDiffering(comparison.Name(side), comparison.tallies[side], out);
@@ -387,8 +383,8 @@ std::string ComparisonLines(const ComparisonReport& report, const std::string& c
   end["asked"] = nullptr;
   if (report.asked != 0) end["asked"] = report.asked;
   end["equal"] = comparison.equal;
-  end["hashes"] = Json::array(
-      {sim::HashText(comparison.tallies[0].hash), sim::HashText(comparison.tallies[1].hash)});
+  end["hashes"] =
+      Json::array({HashText(comparison.tallies[0].hash), HashText(comparison.tallies[1].hash)});
   Json& differing = end["differing"] = Json::array();
   for (const sim::HuntTally& tally : comparison.tallies) {
     for (const uint64_t run : tally.differing) differing.push_back(std::to_string(run));

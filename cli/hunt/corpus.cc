@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/text.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/loader.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/writer.h"
 #include "sim/world/mix.h"
 
@@ -24,7 +23,6 @@ namespace whorl::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using sim::Cat;
 using sim::Json;
 
 constexpr std::string_view kHeadName = "corpus.jsonl";
@@ -46,7 +44,7 @@ Json HeadOf(const sim::HuntOptions& hunt) {
 }
 
 absl::Status BadCorpus(const std::string& path, std::string_view what) {
-  return absl::InvalidArgumentError(Cat(sim::Printable(path, 1'000), ": ", what));
+  return absl::InvalidArgumentError(Cat(Printable(path, 1'000), ": ", what));
 }
 
 // Why a corpus with this head is none for the hunt; empty if it is.
@@ -152,7 +150,7 @@ absl::Status CorpusFolder::Open(const std::string& path, sim::HuntOptions& hunt)
   for (const std::string& name : there_) {
     for (const char letter : name) hash = sim::Combine(hash, static_cast<unsigned char>(letter));
   }
-  hash_ = sim::HashText(hash);
+  hash_ = HashText(hash);
   return absl::OkStatus();
 }
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "sim/scenario/number_text.h"
+#include "base/text.h"
 
 namespace whorl::cli {
 namespace {
@@ -28,7 +28,7 @@ void DigestFile::Add(const sim::RunDigest& digest) {
     if (count_ > 0) out << '\n';
     out << count_;
   }
-  out << ' ' << sim::HashText(digest.hash) << ':';
+  out << ' ' << HashText(digest.hash) << ':';
   for (const sim::Verdict verdict : digest.verdicts) out << kLetters[static_cast<size_t>(verdict)];
   ++count_;
 }

@@ -4,15 +4,13 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "base/text.h"
 #include "cli/shards/pick.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
-
-std::string NameOf(const ReportFile& file) { return sim::Printable(file.path, 1000); }
+std::string NameOf(const ReportFile& file) { return Printable(file.path, 1000); }
 
 ReportOfPart PartOf(const ReportFile& file) {
   return {

@@ -6,17 +6,16 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "cli/option_values.h"
 #include "cli/shards/coverage.h"
 #include "cli/shards/option.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/language.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using Words = std::vector<std::string_view>;
 
 constexpr uint64_t kHuntRunsMax = 1'000'000'000'000;
@@ -113,7 +112,7 @@ void TakeShown(const std::string& text, HuntRequest& request) {
   if (request.shown_run && request.shown_run->run <= kHuntRunsMax) return;
   throw CLI::ValidationError(
       Cat("--show wants the number of a run, or the name of a branch such as 17@1200:903, and got ",
-          sim::Quoted(text)));
+          Quoted(text)));
 }
 
 void TakeDuration(const std::string& text, HuntRequest& request) {
@@ -121,7 +120,7 @@ void TakeDuration(const std::string& text, HuntRequest& request) {
       DurationOf("--duration", text, "the simulated time of a run, such as 120s");
   if (duration < kShortestRun || duration > kLongestRun) {
     throw CLI::ValidationError(Cat("--duration wants ", FormatDuration(kShortestRun), " to ",
-                                   FormatDuration(kLongestRun), ", and got ", sim::Quoted(text)));
+                                   FormatDuration(kLongestRun), ", and got ", Quoted(text)));
   }
   request.hunt.world.duration = duration;
 }

@@ -4,14 +4,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/shell_text.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/waypoints.h"
 #include "sim/scenario/writer.h"
 
 namespace whorl::cli {
-
-using sim::Cat;
 
 std::string TextOf(const sim::HuntOptions& hunt, const sim::Waypoint& waypoint) {
   return sim::WaypointText(waypoint, hunt.from.value_or(sim::Scenario{}));

@@ -1,18 +1,16 @@
 // Writes reports.
 #include <utility>
 
+#include "base/text.h"
 #include "cli/hunt/report.h"
 #include "cli/version.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/writer.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Json;
 
 // {"pause": 12}: the counts that are not 0, by their words.
@@ -120,7 +118,7 @@ Json ProtocolLine(const HuntReport& report, const std::string& protocol,
   Json json = Line(report, "protocol");
   json["protocol"] = protocol;
   json["runs"] = tally.runs;
-  json["hash"] = sim::HashText(tally.hash);
+  json["hash"] = HashText(tally.hash);
   json["checked"] = tally.checked;
   Json& differing = json["differing"] = Json::array();
   for (const uint64_t run : tally.differing) differing.push_back(std::to_string(run));
@@ -169,7 +167,7 @@ Json FindingLine(const HuntReport& report, const NamedFinding& named, const std:
   return json;
 }
 
-Json MomentJson(const sim::Moment& moment) {
+Json MomentJson(const sim::BranchPoint& moment) {
   return Json::array({sim::NameText(moment.name), moment.at.ns, moment.distance, moment.left});
 }
 
@@ -181,12 +179,12 @@ Json GuidesJson(const sim::Guides& guides) {
     Json& of = json[protocol] = {{"cells", Json::array()}, {"nearest", Json::array()}};
     for (const auto& [number, cell] : guide.cells) {
       Json moments = Json::array();
-      for (const sim::Moment& moment : cell.moments) moments.push_back(MomentJson(moment));
+      for (const sim::BranchPoint& moment : cell.moments) moments.push_back(MomentJson(moment));
       of["cells"].push_back(Json::array({number, cell.runs, cell.left, std::move(moments)}));
     }
-    for (const std::vector<sim::Moment>& near : guide.nearest) {
+    for (const std::vector<sim::BranchPoint>& near : guide.nearest) {
       Json moments = Json::array();
-      for (const sim::Moment& moment : near) moments.push_back(MomentJson(moment));
+      for (const sim::BranchPoint& moment : near) moments.push_back(MomentJson(moment));
       of["nearest"].push_back(std::move(moments));
     }
   }
@@ -207,10 +205,10 @@ Json EntriesJson(const HuntReport& report) {
   }
   for (const auto& [protocol, guide] : report.guides) {
     for (const auto& [number, cell] : guide.cells) {
-      for (const sim::Moment& moment : cell.moments) add(moment.name);
+      for (const sim::BranchPoint& moment : cell.moments) add(moment.name);
     }
-    for (const std::vector<sim::Moment>& near : guide.nearest) {
-      for (const sim::Moment& moment : near) add(moment.name);
+    for (const std::vector<sim::BranchPoint>& near : guide.nearest) {
+      for (const sim::BranchPoint& moment : near) add(moment.name);
     }
   }
   if (report.last) add(report.last->name);

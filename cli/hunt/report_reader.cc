@@ -5,23 +5,22 @@
 #include <utility>
 #include <variant>
 
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "cli/hunt/report.h"
 #include "cli/inputs.h"
 #include "cli/shards/json_read.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/loader.h"
-#include "sim/scenario/units.h"
 #include "sim/scenario/waypoints.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Json;
 
 Duration Time(const Json& json) {
-  const auto parsed = sim::ParseDuration(json.get<std::string>());
+  const auto parsed = ParseDuration(json.get<std::string>());
   if (const auto* wrong = std::get_if<std::string>(&parsed)) Refuse(*wrong);
   return std::get<Duration>(parsed);
 }
@@ -29,7 +28,7 @@ Duration Time(const Json& json) {
 const ProtocolInfo& Protocol(const Json& json) {
   const auto name = json.get<std::string>();
   const ProtocolInfo* protocol = FindProtocol(name);
-  if (protocol == nullptr) Refuse("unknown protocol " + sim::Quoted(name));
+  if (protocol == nullptr) Refuse("unknown protocol " + Quoted(name));
   return *protocol;
 }
 
@@ -39,7 +38,7 @@ Enum Word(const std::string& word, size_t count, std::string_view (*text)(Enum))
   for (size_t i = 0; i < count; ++i) {
     if (text(static_cast<Enum>(i)) == word) return static_cast<Enum>(i);
   }
-  Refuse("unknown word " + sim::Quoted(word));
+  Refuse("unknown word " + Quoted(word));
 }
 
 template <typename Enum, size_t N>
@@ -90,9 +89,9 @@ HuntReport ReadHunt(const Json& json) {
 sim::RunName ReadName(const Json& json, const sim::Entries& entries) {
   const auto text = json.get<std::string>();
   auto name = sim::ParseRunName(text);
-  if (!name) Refuse("no name of a run: " + sim::Quoted(text));
+  if (!name) Refuse("no name of a run: " + Quoted(text));
   if (!name->entry.empty() && !entries.contains(name->entry)) {
-    Refuse("no world of the entry " + sim::Quoted(name->entry));
+    Refuse("no world of the entry " + Quoted(name->entry));
   }
   return *std::move(name);
 }
@@ -108,8 +107,8 @@ sim::KnownKinds ReadKinds(const Json& json) {
   return kinds;
 }
 
-std::vector<sim::Moment> ReadMoments(const Json& json, const sim::Entries& entries) {
-  std::vector<sim::Moment> moments;
+std::vector<sim::BranchPoint> ReadMoments(const Json& json, const sim::Entries& entries) {
+  std::vector<sim::BranchPoint> moments;
   for (const Json& moment : json) {
     moments.push_back({.name = ReadName(moment.at(0), entries),
                        .world = nullptr,
@@ -236,7 +235,7 @@ class ReportReader {
     }
     if (kind == "protocol") return ReadProtocol(json);
     if (kind == "finding") return ReadFinding(json, report_);
-    if (kind != "end") Refuse("unknown line " + sim::Quoted(kind));
+    if (kind != "end") Refuse("unknown line " + Quoted(kind));
     end_ = {.protocols = At(json, "protocols").get<size_t>(),
             .findings = At(json, "findings").get<size_t>(),
             .is_partial = At(json, "partial").get<bool>()};
@@ -305,7 +304,7 @@ class ReportReader {
 
 absl::StatusOr<HuntReport> ReadReport(std::string_view text, const std::string& path,
                                       bool accepts_partial) {
-  const std::string name = sim::Printable(path, 1000);
+  const std::string name = Printable(path, 1000);
   const std::vector<std::string> lines = LinesOf(text);
   ReportReader reader;
   for (size_t i = 0; i < lines.size(); ++i) {

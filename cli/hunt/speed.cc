@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
+#include "base/text.h"
+#include "base/time.h"
 
 namespace whorl::cli {
 
@@ -13,9 +13,9 @@ double SecondsSince(std::chrono::steady_clock::time_point started) {
 
 std::string SpeedText(uint64_t runs, double seconds) {
   const auto rate = static_cast<int64_t>(static_cast<double>(runs) / std::max(seconds, 0.001));
-  return sim::Cat(sim::CountText(static_cast<int64_t>(runs), "run", "runs"), " in ",
-                  sim::SecondsText({static_cast<int64_t>(seconds * 1e9)}, 1), " s (",
-                  sim::GroupedText(rate), " a second)");
+  return Cat(CountText(static_cast<int64_t>(runs), "run", "runs"), " in ",
+             FormatSeconds({static_cast<int64_t>(seconds * 1e9)}, 1), " s (", GroupedText(rate),
+             " a second)");
 }
 
 }  // namespace whorl::cli

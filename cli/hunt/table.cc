@@ -7,16 +7,13 @@
 #include <tuple>
 #include <vector>
 
+#include "base/text.h"
 #include "sim/judge/known.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/goals.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 // The simplest scenario that shows the violation, if possible without an operator's doing; null when
 // none does.
@@ -52,10 +49,9 @@ std::string Cell(const ProtocolInfo& protocol, const sim::HuntTally& tally, Inva
     if (invariant == Invariant::kFencedWritesOrdered) {
       return std::string(sim::PromiseWords(invariant, promise));
     }
-    const std::string unknown = tally.unknown[place] == 0
-                                    ? ""
-                                    : Cat(", ", sim::GroupedText(tally.unknown[place]), " unknown");
-    return Cat("holds (", sim::CountText(tally.held[place], "run", "runs"), unknown, ")");
+    const std::string unknown =
+        tally.unknown[place] == 0 ? "" : Cat(", ", GroupedText(tally.unknown[place]), " unknown");
+    return Cat("holds (", CountText(tally.held[place], "run", "runs"), unknown, ")");
   }
   if (const sim::Scenario* shows = Showing(inputs, protocol.name, invariant)) {
     const std::string file = (std::filesystem::path(folder) / (shows->name + ".json")).string();
@@ -84,7 +80,7 @@ void PrintImpossible(const HuntReport& report, std::ostream& out) {
       if (!why.empty()) protocols[why].push_back(protocol);
     }
     for (const auto& [why, whose] : protocols) {
-      out << WordOf(goal) << " cannot be, with " << sim::ListOf(whose) << ": " << why << '\n';
+      out << WordOf(goal) << " cannot be, with " << ListOf(whose) << ": " << why << '\n';
     }
   }
 }

@@ -6,16 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "sim/judge/known.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
-using sim::GroupedText;
 
 std::string Padded(std::string text, size_t width, bool to_the_right) {
   const std::string space(width > text.size() ? width - text.size() : 0, ' ');
@@ -63,7 +59,7 @@ void PrintKinds(const HuntReport& report, std::ostream& out) {
   const uint64_t recent = report.coverage.FirstOfLast(kRecentRuns);
   for (const auto& [protocol, tally] : report.tallies) {
     if (tally.runs == 0) continue;
-    out << protocol << ": " << sim::CountText(tally.kinds.size(), "kind of step", "kinds of steps")
+    out << protocol << ": " << CountText(tally.kinds.size(), "kind of step", "kinds of steps")
         << ", " << GroupedText(tally.kinds.NewSince(recent)) << " of them new in the last "
         << GroupedText(static_cast<int64_t>(kRecentRuns))
         << " runs; the next run shows a new one with a probability of "
@@ -77,12 +73,12 @@ void PrintReached(const HuntReport& report, std::ostream& out) {
     for (size_t i = 0; i < tally.reached.size(); ++i) {
       const sim::RunsThat& reached = tally.reached[i];
       out << protocol << ": waypoint " << i + 1 << ", "
-          << sim::Quoted(TextOf(report.hunt, report.hunt.reach[i])) << ": ";
+          << Quoted(TextOf(report.hunt, report.hunt.reach[i])) << ": ";
       if (reached.runs == 0) {
         out << "never reached\n";
         continue;
       }
-      out << "reached in " << sim::CountText(reached.runs, "run", "runs") << ", first in run "
+      out << "reached in " << CountText(reached.runs, "run", "runs") << ", first in run "
           << sim::NameText(reached.first) << '\n';
     }
   }
@@ -95,20 +91,20 @@ void PrintNever(const HuntReport& report, std::ostream& out) {
     for (const sim::Sometimes goal : AllOf<sim::Sometimes>()) {
       if (tally.met[static_cast<size_t>(goal)].runs == 0) never.push_back(WordOf(goal));
     }
-    if (!never.empty()) out << protocol << ": never happened: " << sim::ListOf(never) << '\n';
+    if (!never.empty()) out << protocol << ": never happened: " << ListOf(never) << '\n';
   }
 }
 
 std::string SizeText(const sim::Size& size) {
-  return Cat(sim::CountText(size.faults, "fault", "faults"), ", ",
-             sim::CountText(size.nodes, "node", "nodes"), ", ",
-             sim::CountText(size.locks, "lock", "locks"), ", ", FormatDuration(size.duration));
+  return Cat(CountText(size.faults, "fault", "faults"), ", ",
+             CountText(size.nodes, "node", "nodes"), ", ", CountText(size.locks, "lock", "locks"),
+             ", ", FormatDuration(size.duration));
 }
 
 void PrintSummary(const HuntReport& report, size_t findings, size_t deciding, std::ostream& out) {
   out << '\n'
-      << sim::CountText(sim::RunCount(report.tallies), "run", "runs") << ": "
-      << sim::CountText(static_cast<int64_t>(findings), "kind of violation", "kinds of violations");
+      << CountText(sim::RunCount(report.tallies), "run", "runs") << ": "
+      << CountText(static_cast<int64_t>(findings), "kind of violation", "kinds of violations");
   if (deciding == 0 && findings > 0) {
     out << (findings == 1 ? ", which does not decide" : ", none of which decides");
   }
@@ -138,11 +134,11 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
       << (named.kind->where == "nothing" ? " violated before any commit" : " violated at ")
       << (named.kind->where == "nothing" ? "" : named.kind->where) << " ("
       << sim::PromiseText(sim::KnownOf(scenario, named.kind->invariant)) << "), in "
-      << sim::CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
+      << CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
       << sim::NameText(finding.name) << ": " << SizeText(finding.size);
   if (finding.shrunk) {
     out << "; shrunk: " << SizeText(sim::SizeOf(*finding.shrunk)) << " (by "
-        << sim::CountText(finding.shrink_runs, "run", "runs") << ")";
+        << CountText(finding.shrink_runs, "run", "runs") << ")";
   } else {
     out << "; not shrunk";
   }

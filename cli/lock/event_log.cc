@@ -6,13 +6,11 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/text.h"
 #include "real_client/os.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 absl::Status Failed(const std::string& path, int error) {
   return absl::UnavailableError(
@@ -54,7 +52,7 @@ absl::Status EventLog::Write(const LogEvent& event) {
     line = sim::DumpJson(json) + "\n";
   } else {
     line = Cat(FormatRfc3339(Shortened(time)), " ",
-               event.lock.empty() ? "" : Cat(sim::Printable(event.lock), ": "), event.text, "\n");
+               event.lock.empty() ? "" : Cat(Printable(event.lock), ": "), event.text, "\n");
   }
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t written = write(file_, rest.data(), rest.size());

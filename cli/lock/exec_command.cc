@@ -18,6 +18,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "cli/lock/guard.h"
 #include "cli/lock/latency_hint.h"
 #include "cli/lock/metrics.h"
@@ -28,7 +29,6 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "real_client/os.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -38,7 +38,6 @@ using real_client::Leadership;
 using real_client::LockClient;
 using real_client::LockOutcome;
 using real_client::LockResult;
-using sim::Cat;
 
 constexpr std::string_view kExecFooter = R"(Examples:
   whorl lock exec nightly -- ./backup.sh
@@ -129,8 +128,8 @@ void LockedCommand::OnLeadership(const Leadership& leadership) {
     // A later term does not count: the command was started in the one that is lost.
     lost_ = !leadership.leads;
     if (lost_) {
-      Complain(Cat("lock ", sim::Quoted(request_.names[0]), " was lost; the command is being ended",
-                   Hint()));
+      Complain(
+          Cat("lock ", Quoted(request_.names[0]), " was lost; the command is being ended", Hint()));
       guard_.End(SIGTERM);
     } else {
       guard_.Renew(leadership.until);
@@ -195,12 +194,12 @@ std::optional<int> LockedCommand::Look(LockClient& client) {
     const std::lock_guard guard(mutex_);
     has_heard_ = true;
   }
-  const bool is_silent = request_.no_wait && look.took >= timeout;
-  if (!look.status.ok() && (request_.must_exist || is_silent)) {
+  const bool spanner_unresponsive = request_.no_wait && look.took >= timeout;
+  if (!look.status.ok() && (request_.must_exist || spanner_unresponsive)) {
     const bool is_unheard =
         look.status.code == Code::kUnavailable || look.status.code == Code::kDeadlineExceeded;
     Complain(is_unheard ? Cat(NoAnswer(), "; the last error was ",
-                              sim::Printable(FormatStatus(look.status), 1000))
+                              Printable(FormatStatus(look.status), 1000))
                         : Explain(request_, look.status));
     return kExecFailed;
   }
@@ -230,8 +229,7 @@ int LockedCommand::NotTaken(const LockResult& result) {
   const std::lock_guard guard(mutex_);
   if (signal_ != 0) return 128 + signal_;
   if (result.outcome == LockOutcome::kHeld) {
-    Complain(
-        Cat("the lock ", sim::Printable(request_.names[0]), " is ", FormatResult(result), Hint()));
+    Complain(Cat("the lock ", Printable(request_.names[0]), " is ", FormatResult(result), Hint()));
     return request_.conflict_code;
   }
   const bool has_answered = result.error.message != real_client::kNoAnswer;
@@ -332,7 +330,7 @@ void LockedCommand::Tell(const GuardReport& report) const {
     case GuardReportKind::kTooLate:
       return Complain(Cat(kTooLate, Hint()));
     case GuardReportKind::kCannotStart:
-      return Complain(Cat(sim::Printable(request_.command[0]), ": ",
+      return Complain(Cat(Printable(request_.command[0]), ": ",
                           std::generic_category().message(report.number)));
     case GuardReportKind::kContinued:
       return Complain("a command under a lock cannot be stopped; it goes on");

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/ddl_file.h"
 #include "cli/interrupt.h"
 #include "cli/lock/options.h"
@@ -18,14 +19,12 @@
 #include "real_client/await_status.h"
 #include "real_client/change_stream_client.h"
 #include "real_client/lock_table.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
 using real_client::AdminClient;
 using real_client::LockClient;
-using sim::Cat;
 
 constexpr std::string_view kInitFooter = R"(Examples:
   whorl lock init nightly --database projects/my-project/instances/my-instance/databases/my-db
@@ -202,7 +201,7 @@ class Init {
     const ProtocolInfo& info = request_.info();
     const bool needs_row = !info.init_lock.empty() || !info.init_row.empty();
     const std::string what =
-        info.init_row.empty() ? Cat("lock ", sim::Quoted(name)) : Cat("the row of ", name);
+        info.init_row.empty() ? Cat("lock ", Quoted(name)) : Cat("the row of ", name);
     if (made.free_at) {
       Say(Cat(what, made.made ? " is " : " was made before, and is ", FreeAt(*made.free_at),
               "; --new if the lock never existed"));
@@ -216,7 +215,7 @@ class Init {
   Status CreateOther(const std::string& statement) {
     Status status = real_client::AwaitStatus(
         [&](auto done) { admin_.UpdateDdl(request_.database, {statement}, std::move(done)); });
-    const std::string what = sim::Quoted(statement.substr(0, statement.find('(')));
+    const std::string what = Quoted(statement.substr(0, statement.find('(')));
     const bool exists = status.Says("Duplicate name in schema");
     if (status.ok()) Say(Cat("did ", what));
     if (exists) Say(Cat("done already: ", what));

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
+#include "base/text.h"
+#include "base/time.h"
 
 namespace whorl::cli {
 
@@ -21,9 +21,8 @@ void LatencyHint::HeardFirst(Duration took) {
 std::string LatencyHint::OfLease(Duration lease) const {
   const std::lock_guard lock(mutex_);
   const auto say = [lease](std::string_view what, Duration took) {
-    return sim::Cat("; the lease of ", FormatDuration(lease),
-                    " is too short for this latency: ", what, " took ", sim::SecondsText(took, 3),
-                    " s");
+    return Cat("; the lease of ", FormatDuration(lease), " is too short for this latency: ", what,
+               " took ", FormatSeconds(took, 3), " s");
   };
   const auto slowest =
       std::ranges::max_element(quickest_, {}, [](const auto& step) { return step.second; });

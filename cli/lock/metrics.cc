@@ -5,13 +5,11 @@
 #include <charconv>
 #include <exception>
 
+#include "base/text.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 bool IsHostAndPort(const std::string& address) {
   const size_t colon = address.rfind(':');
@@ -38,7 +36,7 @@ absl::Status ServedMetrics::Serve(const std::string& address, bool per_lock,
   if (!IsHostAndPort(numeric)) {
     return absl::InvalidArgumentError(
         Cat("--metrics wants an address and a port, such as 127.0.0.1:9464, and got ",
-            sim::Quoted(address)));
+            Quoted(address)));
   }
   if (numeric.starts_with("0.0.0.0:") || numeric.starts_with("[::]:")) {
     Complain(Cat("warning: --metrics ", address,

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/interrupt.h"
 #include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
@@ -18,14 +20,11 @@
 #include "real_client/lock_table.h"
 #include "real_client/os.h"
 #include "real_client/spanner_client.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
 using real_client::AdminClient;
-using sim::Cat;
 
 constexpr std::string_view kOld = "spindle_v2";
 constexpr std::string_view kNew = "fenced_lease";
@@ -144,7 +143,7 @@ class Migration {
     Status status = Read(before);
     if (!status.ok()) return status;
     const Duration wait = lease_ + Seconds(1);
-    Say(Cat("waiting for ", sim::SecondsText(wait, 0), " s, whether a process of ", kOld,
+    Say(Cat("waiting for ", FormatSeconds(wait, 0), " s, whether a process of ", kOld,
             " still takes part"));
     std::this_thread::sleep_for(std::chrono::nanoseconds(wait.ns));
     status = Read(after);
@@ -152,8 +151,8 @@ class Migration {
       const auto was = before.find(lock);
       if (was != before.end() && was->second == now) continue;
       const auto* writer = std::get_if<std::string>(&now.second);
-      still = Cat("lock ", sim::Quoted(lock), " was renewed or taken",
-                  writer == nullptr ? "" : Cat(" by ", sim::Quoted(*writer)),
+      still = Cat("lock ", Quoted(lock), " was renewed or taken",
+                  writer == nullptr ? "" : Cat(" by ", Quoted(*writer)),
                   " meanwhile: stop all processes of spindle first");
       break;
     }

@@ -9,15 +9,14 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/text.h"
 #include "cli/ddl_file.h"
 #include "cli/option_values.h"
 #include "real_client/linked_clients.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using Words = std::vector<std::string_view>;
 
 template <typename Take>
@@ -122,7 +121,7 @@ void AddTime(CLI::App& app, const std::string& name, std::optional<Duration>& ou
         const Duration time = DurationOf(name, text, "a time such as 30s");
         if (time < min) {
           throw CLI::ValidationError(
-              Cat(name, " wants at least ", FormatDuration(min), ", and got ", sim::Quoted(text)));
+              Cat(name, " wants at least ", FormatDuration(min), ", and got ", Quoted(text)));
         }
         out = time;
       },
@@ -180,7 +179,7 @@ std::string Complete(LockRequest& request) {
   if (!status.ok()) return Cat("--database: ", status.message);
   std::ranges::sort(request.names);
   const auto twice = std::ranges::adjacent_find(request.names);
-  if (twice != request.names.end()) return Cat("lock ", sim::Quoted(*twice), " is named twice");
+  if (twice != request.names.end()) return Cat("lock ", Quoted(*twice), " is named twice");
   request.has_own_id = !request.id.empty();
   if (!request.has_own_id) request.id = DrawId();
   return CompleteConnection(request);
@@ -220,16 +219,16 @@ std::string Explain(const LockRequest& request, const Status& status) {
   }
   if (Says(status, "Unrecognized name") || Says(status, "column") || Says(status, "Column")) {
     return Cat("the table ", table, " in ", request.database, " is not as ", request.protocol,
-               " needs it: ", sim::Printable(status.message, 400));
+               " needs it: ", Printable(status.message, 400));
   }
   // PostgreSQL's words: it does not know `@name`.
   if (Says(status, "syntax error at or near")) {
     return Cat(request.database,
                " seems to be of the PostgreSQL dialect, and whorl's locks are "
                "written in GoogleSQL: ",
-               sim::Printable(status.message, 400));
+               Printable(status.message, 400));
   }
-  return sim::Printable(FormatStatus(status), 1000);
+  return Printable(FormatStatus(status), 1000);
 }
 
 }  // namespace whorl::cli

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/nearest_word.h"
+#include "base/text.h"
 #include "real_client/os.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/nearest_word.h"
 #include "sim/scenario/rules.h"
 
 namespace whorl::cli {
@@ -15,7 +15,6 @@ namespace {
 
 using real_client::Holding;
 using real_client::LockClient;
-using sim::Cat;
 
 // Whether a missing row says something: a process that gives the lock back leaves the row.
 bool KeepsRows(const ProtocolInfo& info) { return !sim::RulesOf(info.name).releasing_step; }
@@ -54,7 +53,7 @@ std::vector<std::string_view> Nearest(const std::string& name,
   std::vector<std::string_view> known(names.begin(), names.end());
   std::vector<std::string_view> nearest;
   while (nearest.size() < kMost) {
-    const std::optional<std::string_view> next = sim::NearestWord(name, known);
+    const std::optional<std::string_view> next = NearestWord(name, known);
     if (!next) break;
     nearest.push_back(*next);
     std::erase(known, *next);
@@ -96,11 +95,11 @@ std::string RefusalOfMustExist(const LockRequest& request) {
 std::string NoSuchLock(const LockRequest& request, LockClient& client, const std::string& name) {
   const ProtocolInfo& info = request.info();
   if (info.holder_columns.lock.empty()) return Cat("there is no row in ", request.TableName());
-  std::string text = Cat("there is no lock ", sim::Quoted(name), " in ", request.TableName());
+  std::string text = Cat("there is no lock ", Quoted(name), " in ", request.TableName());
   const std::vector<std::string> names = SomeNames(request, client, name);
   std::string near;
   for (const std::string_view other : Nearest(name, names)) {
-    near += Cat(near.empty() ? " (nearly the same: " : ", ", sim::Quoted(other));
+    near += Cat(near.empty() ? " (nearly the same: " : ", ", Quoted(other));
   }
   return near.empty() ? text : text + near + ")";
 }
@@ -117,7 +116,7 @@ std::string WhatMakesIt(const LockRequest& request) {
 }
 
 std::string WaitsText(const Holding& holding) {
-  return Cat("lock ", sim::Quoted(holding.lock), " is ", FreeAt(*holding.free_at),
+  return Cat("lock ", Quoted(holding.lock), " is ", FreeAt(*holding.free_at),
              ": whorl lock init made its row, and a process from before may lead until then");
 }
 

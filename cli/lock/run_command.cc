@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/lock/event_log.h"
 #include "cli/lock/guard.h"
 #include "cli/lock/id_watch.h"
@@ -31,8 +33,6 @@
 #include "cli/signals.h"
 #include "real_client/lock_log.h"
 #include "real_client/os.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -40,7 +40,6 @@ namespace {
 using real_client::DistributedLock;
 using real_client::Leadership;
 using real_client::LockClient;
-using sim::Cat;
 using sim::Json;
 
 constexpr std::string_view kRunFooter = R"(Examples:
@@ -118,10 +117,10 @@ class Reporter final : public real_client::LockObserver {
   // Another process has written the row under this one's id. Called on any thread.
   void SharesId() {
     constexpr std::string_view kWhat = "another process beats under this id";
-    const std::string text = Cat(kWhat, ", ", sim::Printable(request_.id),
+    const std::string text = Cat(kWhat, ", ", Printable(request_.id),
                                  ": each process needs an id of its own (--id), or both may lead");
     if (request_.json || !request_.out.empty()) {
-      Complain(Cat("lock ", sim::Quoted(lock_), ": ", text));
+      Complain(Cat("lock ", Quoted(lock_), ": ", text));
     }
     Put("note", text, {{"note", std::string(kWhat)}, {"values", Json::array({request_.id})}});
   }
@@ -141,7 +140,7 @@ class Reporter final : public real_client::LockObserver {
     std::string shown;
     for (const Value& value : note.values) {
       values.push_back(JsonOf(value));
-      shown += Cat(shown.empty() ? ": " : ", ", sim::Printable(FormatValue(value), 300));
+      shown += Cat(shown.empty() ? ": " : ", ", Printable(FormatValue(value), 300));
     }
     Put("note", Cat(note.name, shown),
         {{"note", std::string(note.name)}, {"values", std::move(values)}});
@@ -180,9 +179,9 @@ class Reporter final : public real_client::LockObserver {
     const Duration left = leadership.until - real_client::MonotonicNow();
     const std::string with =
         leadership.token ? Cat(" with token ", std::to_string(*leadership.token)) : "";
-    Put("leads", Cat("leads", with, " for ", sim::SecondsText(left), " s unless renewed"),
+    Put("leads", Cat("leads", with, " for ", FormatSeconds(left), " s unless renewed"),
         {{"token", leadership.token ? Json(std::to_string(*leadership.token)) : Json(nullptr)},
-         {"left", sim::SecondsText(left)}});
+         {"left", FormatSeconds(left)}});
   }
   void Put(std::string event, std::string text, std::vector<std::pair<std::string, Json>> fields) {
     queue_.Put({.event = std::move(event),
@@ -327,7 +326,7 @@ class Runner {
                               raised ? ", its least, instead of " : "",
                               raised ? FormatDuration(*request_.lease) : ""),
                   .fields = {{"protocol", request_.protocol},
-                             {"lease", sim::SecondsText(lease)},
+                             {"lease", FormatSeconds(lease)},
                              {"logs",
                               request_.info().has_tokens ? "leads tokens steps" : "leads steps"}}});
       lock->Start();

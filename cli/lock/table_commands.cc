@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/interrupt.h"
 #include "cli/lock/options.h"
 #include "cli/lock/row_look.h"
@@ -21,16 +23,13 @@
 #include "cli/shell_text.h"
 #include "cli/text_table.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/names.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
 using real_client::Holding;
 using real_client::LockClient;
-using sim::Cat;
 using sim::Json;
 
 // "8.213 s"
@@ -58,7 +57,7 @@ Json HoldingJson(const Holding& holding) {
   json["token"] = holding.token ? Json(FormatToken(*holding.token)) : Json(nullptr);
   // The number that users get: nanoseconds, unless the token is an epoch.
   json["token_ns"] = holding.token ? Json(std::to_string(holding.token->Number())) : Json(nullptr);
-  json["left"] = holding.left ? Json(sim::SecondsText(*holding.left)) : Json(nullptr);
+  json["left"] = holding.left ? Json(FormatSeconds(*holding.left)) : Json(nullptr);
   if (holding.free_at) json["free_at"] = FormatRfc3339(*holding.free_at);
   return json;
 }
@@ -71,11 +70,11 @@ void PrintHoldings(const std::vector<Holding>& holdings) {
   TextTable table(columns, columns.size() - 1);
   for (const Holding& holding : holdings) {
     std::vector<std::string> row = {
-        sim::Printable(holding.lock), holding.holder.empty() ? "-" : sim::Printable(holding.holder),
+        Printable(holding.lock), holding.holder.empty() ? "-" : Printable(holding.holder),
         TimestampText(holding.since), holding.token ? FormatToken(*holding.token) : "-",
         LeftText(holding)};
     if (values) {
-      row.insert(row.begin() + 2, has_value(holding) ? sim::Printable(holding.value) : "-");
+      row.insert(row.begin() + 2, has_value(holding) ? Printable(holding.value) : "-");
     }
     table.Add(std::move(row));
   }
@@ -193,10 +192,10 @@ bool IsMeant(const real_client::ReleaseTarget& only, const Holding& holding) {
 
 void WarnOf(const std::string& name, const Holding& holding) {
   if (holding.free_at) {
-    Complain(Cat("warning: lock ", sim::Quoted(name), " was ", FreeAt(*holding.free_at),
+    Complain(Cat("warning: lock ", Quoted(name), " was ", FreeAt(*holding.free_at),
                  ", since its row may have been lost under a process that believes so until then"));
   } else if (holding.is_held()) {
-    Complain(Cat("warning: ", sim::Printable(holding.holder), " holds lock ", sim::Quoted(name),
+    Complain(Cat("warning: ", Printable(holding.holder), " holds lock ", Quoted(name),
                  " for another ", LeftText(holding),
                  ", and may go on believing so until then; only fencing tokens keep it from "
                  "writing"));
@@ -213,7 +212,7 @@ uint64_t TokenOf(const std::string& text) {
   if (time) return Token(*time).Number();
   if (is_number && number <= kMost) return number;
   throw CLI::ValidationError(
-      Cat("--token wants the holder's token, a number or a time, and got ", sim::Quoted(text)));
+      Cat("--token wants the holder's token, a number or a time, and got ", Quoted(text)));
 }
 
 int RunRelease(LockRequest& request) {
@@ -246,11 +245,11 @@ int RunRelease(LockRequest& request) {
   }
   const bool is_target = request.only.holder || request.only.token;
   if (is_target && status.code == Code::kFailedPrecondition) {
-    Complain(Cat(sim::Printable(status.message, 1000), "; nothing was released"));
+    Complain(Cat(Printable(status.message, 1000), "; nothing was released"));
     return kExpectationFailed;
   }
   if (!status.ok()) return Fail(request, status);
-  std::cout << "the lease of lock " << sim::Quoted(name) << " was ended\n";
+  std::cout << "the lease of lock " << Quoted(name) << " was ended\n";
   return End(FlushStdout());
 }
 
@@ -267,7 +266,7 @@ Status DeleteOld(const LockRequest& request, LockClient& client, const std::vect
       if (!status.ok()) return status;
     }
     ++deleted;
-    std::cout << (request.dry_run ? "would delete " : "deleted ") << sim::Quoted(holding.lock)
+    std::cout << (request.dry_run ? "would delete " : "deleted ") << Quoted(holding.lock)
               << ", last used " << FormatRfc3339(*holding.renewed) << '\n';
   }
   return {};
@@ -292,7 +291,7 @@ int RunDelete(LockRequest& request) {
       return DeleteOld(request, *client, page, deleted);
     });
     if (!status.ok()) return Fail(request, status);
-    std::cout << sim::CountText(deleted, "lock", "locks")
+    std::cout << CountText(deleted, "lock", "locks")
               << (request.dry_run ? " would be deleted\n" : " deleted\n");
     return End(FlushStdout());
   }
@@ -313,7 +312,7 @@ int RunDelete(LockRequest& request) {
     } else if (!status.ok()) {
       return Fail(request, status);
     } else {
-      std::cout << "deleted " << sim::Quoted(name) << '\n';
+      std::cout << "deleted " << Quoted(name) << '\n';
     }
   }
   return End(FlushStdout(), code);

@@ -6,12 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 char Upper(char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); }
 bool IsWordCharacter(char c) {

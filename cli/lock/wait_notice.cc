@@ -3,8 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/output.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 
@@ -14,7 +14,7 @@ WaitNotice::WaitNotice(const LockRequest& request, std::function<bool()> waits)
         std::unique_lock lock(mutex_);
         stopped_.wait_for(lock, stop, std::chrono::seconds(2), [] { return false; });
         if (stop.stop_requested() || (waits && !waits())) return;
-        Complain(sim::Cat("waiting for Spanner at ", endpoint));
+        Complain(Cat("waiting for Spanner at ", endpoint));
       }) {}
 
 }  // namespace whorl::cli

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
@@ -28,17 +29,14 @@
 #include "cli/shards/option.h"
 #include "cli/shards/report_file.h"
 #include "sim/judge/batch.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
-
 size_t NameWidth(const std::vector<sim::Scenario>& scenarios) {
   size_t width = std::string_view("scenario").size();
   for (const sim::Scenario& scenario : scenarios) {
-    width = std::max(width, sim::Printable(scenario.name).size());
+    width = std::max(width, Printable(scenario.name).size());
   }
   return width;
 }
@@ -232,7 +230,7 @@ class Replay {
     RunOutcome outcome = *std::exchange(outcomes_[job % sim::kBatchWindow], std::nullopt);
     if (!outcome.refused.empty()) {
       return Stop(absl::InvalidArgumentError(
-          Cat(sim::Printable(tally.scenario().path, 1000), ": ", outcome.refused)));
+          Cat(Printable(tally.scenario().path, 1000), ": ", outcome.refused)));
     }
     if (!outcome.written.ok()) return Stop(outcome.written);
     tally.Add(std::move(outcome));
@@ -318,7 +316,7 @@ class ReplaySum {
     if (run != counts.kept.end()) {
       RunOutcome outcome = RunOnce({.scenario = &scenario, .seed = wanted, .unlimited = true});
       if (outcome.result.hash != run->hash) {
-        return absl::DataLossError(Cat(sim::Printable(scenario.path, 1000), ": seed ",
+        return absl::DataLossError(Cat(Printable(scenario.path, 1000), ": seed ",
                                        std::to_string(wanted),
                                        " ended otherwise in the whorl that wrote the report"));
       }

@@ -3,12 +3,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/version.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/known.h"
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/names.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/warnings.h"
 
 namespace whorl::cli {
@@ -65,10 +66,9 @@ Json StoryJson(const sim::Story& story) {
   if (story.invariant.empty()) return nullptr;
   Json lines = Json::array();
   for (const sim::StoryLine& line : story.lines) {
-    lines.push_back(
-        {{"at", sim::SecondsText({line.at.ns})}, {"node", line.who}, {"text", line.text}});
+    lines.push_back({{"at", FormatSeconds({line.at.ns})}, {"node", line.who}, {"text", line.text}});
   }
-  return {{"invariant", story.invariant}, {"at", sim::SecondsText({story.at.ns})},
+  return {{"invariant", story.invariant}, {"at", FormatSeconds({story.at.ns})},
           {"head", story.head},           {"lines", std::move(lines)},
           {"left_out", story.left_out},   {"end", story.end}};
 }
@@ -78,10 +78,10 @@ void AddRun(const Tally& tally, const RunOutcome& outcome, Json& json) {
   const sim::JsonPrinter printer(sim::NamesOf(tally.scenario()));
   const sim::RunResult& result = outcome.result;
   json["seed"] = std::to_string(result.seed);
-  json["hash"] = sim::HashText(result.hash);
+  json["hash"] = HashText(result.hash);
   json["events"] = result.events;
   json["observations"] = result.observations;
-  json["simulated"] = sim::SecondsText(result.simulated);
+  json["simulated"] = FormatSeconds(result.simulated);
   json["wall_seconds"] = outcome.wall_seconds;
   Json& invariants = json["invariants"] = Json::array();
   for (const sim::InvariantResult& invariant : result.checks.invariants) {
@@ -107,7 +107,7 @@ Json RepeatJson(const Tally& tally) {
     Json names = Json::array();
     for (const Invariant name : run.violated) names.push_back(std::string(WordOf(name)));
     runs.push_back({{"seed", std::to_string(run.seed)},
-                    {"hash", sim::HashText(run.hash)},
+                    {"hash", HashText(run.hash)},
                     {"violated", std::move(names)}});
   }
   Json json = Json::object();

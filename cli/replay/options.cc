@@ -9,15 +9,13 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/exit_options.h"
 #include "cli/option_values.h"
 #include "sim/scenario/add_protocol.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 constexpr uint64_t kRepeatMax = 1'000'000;
 
@@ -146,7 +144,7 @@ bool IsSamePlace(const std::string& a, const std::string& b) {
   return !fs::exists(place, error) || fs::is_regular_file(place, error);
 }
 
-std::string PathOf(const sim::Scenario& scenario) { return sim::Printable(scenario.path, 1000); }
+std::string PathOf(const sim::Scenario& scenario) { return Printable(scenario.path, 1000); }
 
 // An option, and whether it was given.
 using Given = std::pair<std::string_view, bool>;
@@ -244,14 +242,14 @@ void AddFilesWrittenTwice(const ReplayRequest& request, const Inputs& inputs,
   for (const auto& [name, path] : written) {
     const std::string same = SameInput(inputs, path);
     if (same.empty()) continue;
-    errors.push_back(Cat(name, " ", sim::Printable(path, 1000), " would write over the scenario ",
-                         sim::Printable(same, 1000)));
+    errors.push_back(Cat(name, " ", Printable(path, 1000), " would write over the scenario ",
+                         Printable(same, 1000)));
   }
   for (size_t a = 0; a < std::size(written); ++a) {
     for (size_t b = a + 1; b < std::size(written); ++b) {
       if (!IsSamePlace(written[a].second, written[b].second)) continue;
       errors.push_back(Cat(written[a].first, " and ", written[b].first, " would both write ",
-                           sim::Printable(written[a].second, 1000)));
+                           Printable(written[a].second, 1000)));
     }
   }
 }
@@ -345,8 +343,8 @@ std::vector<std::string> Contradictions(const ReplayRequest& request, const Inpu
     const auto [other, is_new] = traced.try_emplace(scenario.name, scenario.path);
     if (is_new) continue;
     errors.push_back(Cat(PathOf(scenario), ": would write the same trace as ",
-                         sim::Printable(other->second, 1000), ": both are named ",
-                         sim::Printable(scenario.name)));
+                         Printable(other->second, 1000), ": both are named ",
+                         Printable(scenario.name)));
   }
   return errors;
 }

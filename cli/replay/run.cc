@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/output.h"
 #include "cli/page.h"
 #include "cli/version.h"
@@ -14,8 +16,6 @@
 #include "sim/report/perfetto.h"
 #include "sim/report/sequence_diagram.h"
 #include "sim/report/trace.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -107,15 +107,15 @@ class LengthWatch final : public sim::RunWatch {
     const double share = static_cast<double>(at.ns) / Whole();
     const double in_all = static_cast<double>(events) / share;
     if (!request_.unlimited && events > kEnoughToTell && in_all > kManyEvents) {
-      refused_ = sim::Cat("would take about ", sim::GroupedText(std::llround(in_all / 1e6)),
-                          " million events, and ", Left(share), " on this machine; ",
-                          "--unlimited runs it all the same");
+      refused_ =
+          Cat("would take about ", GroupedText(std::llround(in_all / 1e6)), " million events, and ",
+              Left(share), " on this machine; ", "--unlimited runs it all the same");
       return false;
     }
     if (request_.progress != nullptr && request_.progress->IsDue()) {
-      request_.progress->Show(sim::Cat(sim::SecondsText({at.ns}, 0), " of ",
-                                       sim::SecondsText(request_.scenario->duration, 0),
-                                       " s simulated, ", Left(share), " left"));
+      request_.progress->Show(Cat(FormatSeconds({at.ns}, 0), " of ",
+                                  FormatSeconds(request_.scenario->duration, 0), " s simulated, ",
+                                  Left(share), " left"));
     }
     return true;
   }

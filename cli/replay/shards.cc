@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/shards/json_read.h"
 #include "cli/shards/load.h"
 #include "cli/shards/report_file.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -20,7 +20,7 @@ constexpr ShardFormat kReplayShard = {
 
 // [seed, hash, violated, ...]: there may be very many.
 Json KeptRunJson(const SeedCounts::KeptRun& run) {
-  Json json = Json::array({std::to_string(run.seed), sim::HashText(run.hash)});
+  Json json = Json::array({std::to_string(run.seed), HashText(run.hash)});
   for (const Invariant invariant : run.violated) json.push_back(std::string(WordOf(invariant)));
   return json;
 }

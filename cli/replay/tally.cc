@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "sim/judge/expectations.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
@@ -12,9 +12,9 @@ SeedCounts::DifferingRun DifferingOf(const RunOutcome& outcome) {
   const sim::Difference& difference = *outcome.difference;
   const uint64_t seed = outcome.result.seed;
   return {.seed = seed,
-          .text = sim::Cat("two runs of seed ", std::to_string(seed),
-                           " differ, first in observation ", std::to_string(difference.ordinal),
-                           "\n  one:   ", difference.first, "\n  other: ", difference.second)};
+          .text = Cat("two runs of seed ", std::to_string(seed), " differ, first in observation ",
+                      std::to_string(difference.ordinal), "\n  one:   ", difference.first,
+                      "\n  other: ", difference.second)};
 }
 
 // REQUIRES: no seed is in both.

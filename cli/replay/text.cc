@@ -7,19 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "cli/shell_text.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/known.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/warnings.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Metric;
 
 constexpr size_t kVerdictWidth = 7;
@@ -35,11 +34,11 @@ std::string Right(std::string text, size_t width) {
 }
 
 std::string CountRange(Range range) {
-  if (range.min == range.max) return sim::GroupedText(range.min);
-  return Cat(sim::GroupedText(range.min), "-", sim::GroupedText(range.max));
+  if (range.min == range.max) return GroupedText(range.min);
+  return Cat(GroupedText(range.min), "-", GroupedText(range.max));
 }
 
-std::string Milliseconds(Duration duration) { return sim::SecondsText(duration, 3); }
+std::string Milliseconds(Duration duration) { return FormatSeconds(duration, 3); }
 
 // "250,000:1"; "-" if the run was too short to be measured.
 std::string RatioText(const Tally& tally) {
@@ -47,7 +46,7 @@ std::string RatioText(const Tally& tally) {
   if (tally.wall_seconds() < kMeasurable) return "-";
   const double simulated = static_cast<double>(tally.simulated().ns) / 1e9;
   const double ratio = simulated / tally.wall_seconds();
-  return Cat(sim::GroupedText(std::llround(std::min(ratio, 1e15))), ":1");
+  return Cat(GroupedText(std::llround(std::min(ratio, 1e15))), ":1");
 }
 
 // "expected" or "NOT EXPECTED" for the judged run; else whether the protocol promised otherwise.
@@ -101,8 +100,8 @@ std::vector<std::string> Violated(const Tally& tally) {
     if (counted.runs == 0) continue;
     std::string& text = all.emplace_back(WordOf(invariant));
     if (tally.run_count() > 1) {
-      text += Cat(" in ", sim::GroupedText(counted.runs), " of ",
-                  sim::GroupedText(static_cast<int64_t>(tally.run_count())), " runs (first: seed ",
+      text += Cat(" in ", GroupedText(counted.runs), " of ",
+                  GroupedText(static_cast<int64_t>(tally.run_count())), " runs (first: seed ",
                   std::to_string(counted.first_seed), ")");
     } else {
       text += Cat(" (", MarkOf(tally, invariant), ")");
@@ -186,7 +185,7 @@ void ReplayTable::PrintTally(const Tally& tally) {
   } else {
     out_ << word;
   }
-  out_ << "  " << Left(sim::Printable(tally.scenario().name), name_width_);
+  out_ << "  " << Left(Printable(tally.scenario().name), name_width_);
   size_t used = kVerdictWidth + 2 + name_width_;
   for (const Figure& figure : kFigures) {
     if (figure.dispensable > figures_) continue;
@@ -241,7 +240,7 @@ void ReplayTable::PrintFailures(const Tally& tally) {
   if (tally.shown() != nullptr) {
     const auto* first = sim::FirstViolation(tally.scenario(), tally.shown()->result);
     if (first != nullptr) {
-      out_ << kIndent << "first violation, at " << sim::SecondsText({first->first->at.ns}, 6)
+      out_ << kIndent << "first violation, at " << FormatSeconds({first->first->at.ns}, 6)
            << " s, of " << WordOf(first->invariant) << ": " << first->first->text << '\n';
     }
   }
@@ -253,21 +252,20 @@ void ReplayTable::PrintSummary(const Summary& summary, std::string_view missing)
   std::vector<std::string> parts;
   const auto add = [&](size_t count, std::string_view what) {
     if (count > 0) {
-      parts.push_back(Cat(sim::GroupedText(static_cast<int64_t>(count)), " ", what));
+      parts.push_back(Cat(GroupedText(static_cast<int64_t>(count)), " ", what));
     }
   };
   add(summary.as_expected, "as expected");
   add(summary.failed, "failed");
   add(summary.not_judged, "not judged (the file's own seed was not run)");
-  out_ << sim::CountText(static_cast<int64_t>(summary.scenarios()), "scenario", "scenarios");
+  out_ << CountText(static_cast<int64_t>(summary.scenarios()), "scenario", "scenarios");
   std::string_view separator = ": ";
   for (const std::string& part : parts) {
     out_ << separator << part;
     separator = ", ";
   }
   if (summary.bad_inputs > 0) {
-    out_ << "; "
-         << sim::CountText(static_cast<int64_t>(summary.bad_inputs), "bad input", "bad inputs");
+    out_ << "; " << CountText(static_cast<int64_t>(summary.bad_inputs), "bad input", "bad inputs");
   }
   out_ << missing << '\n';
 }

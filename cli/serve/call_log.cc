@@ -12,16 +12,15 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/json_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::cli {
 namespace {
 
 using live::CallRecord;
-using sim::Cat;
 using sim::Json;
 
 std::string Hex(std::string_view bytes) {
@@ -50,17 +49,17 @@ std::string LineOf(const CallRecord& record, const std::vector<std::string>& nam
   const TransactionId& transaction =
       record.call.transaction.empty() ? record.begun : record.call.transaction;
   if (!transaction.empty()) line["transaction"] = Hex(transaction);
-  if (!record.call.sql.empty()) line["sql"] = sim::Printable(record.call.sql, 4000);
+  if (!record.call.sql.empty()) line["sql"] = Printable(record.call.sql, 4000);
   if (!record.call.parameters.empty()) {
     // By which a reader knows what the statement is about.
     Json& parameters = line["parameters"] = Json::object();
     for (const auto& [name, value] : record.call.parameters) {
-      parameters[sim::Printable(name, 300)] = sim::Printable(value, 300);
+      parameters[Printable(name, 300)] = Printable(value, 300);
     }
   }
   line["code"] = record.answered ? Json(StatusTextOf(record)) : Json(nullptr);
   if (record.commit) line["commit_timestamp"] = FormatRfc3339(*record.commit);
-  line["took"] = sim::SecondsText(record.took);
+  line["took"] = FormatSeconds(record.took);
   if (!record.fault.empty()) line["fault"] = record.fault;
   return sim::DumpJson(line) + "\n";
 }
@@ -110,7 +109,7 @@ CallLog::~CallLog() = default;
 absl::Status CallLog::OpenFile(const std::string& file) {
   file_.open(file, std::ios::out | std::ios::trunc);
   if (file_) return absl::OkStatus();
-  return absl::UnavailableError(Cat("--history: ", sim::Quoted(file), " cannot be written"));
+  return absl::UnavailableError(Cat("--history: ", Quoted(file), " cannot be written"));
 }
 
 void CallLog::Append(const CallRecord& record) {

@@ -21,6 +21,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "cli/ddl_file.h"
 #include "cli/exit_rules.h"
 #include "cli/option_values.h"
@@ -32,15 +34,11 @@
 #include "cli/usage.h"
 #include "cli/version.h"
 #include "real_client/options.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/units.h"
 #include "spanner_model/server/schema_change.h"
 #include "spanner_model/server/server.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 constexpr size_t kHelpColumn = 26;
 // Codes of env and timeout, as of `whorl lock exec`.
@@ -383,7 +381,7 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
   app.add_option_function<std::string>(
          "--current-timestamp-error",
          [request](const std::string& text) {
-           const auto parsed = sim::ParseDuration(text);
+           const auto parsed = ParseDuration(text);
            if (const auto* wrong = std::get_if<std::string>(&parsed)) {
              throw CLI::ValidationError(Cat("--current-timestamp-error: ", *wrong));
            }

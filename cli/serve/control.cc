@@ -13,18 +13,16 @@
 #include <variant>
 #include <vector>
 
-#include "sim/scenario/error_text.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/json_text.h"
-#include "sim/scenario/number_text.h"
-#include "sim/scenario/units.h"
 
 namespace whorl::cli {
 namespace {
 
 using httplib::Request;
 using httplib::Response;
-using sim::Cat;
 using sim::Json;
 
 constexpr std::string_view kTokenVariable = "WHORL_CONTROL_TOKEN";
@@ -98,7 +96,7 @@ class Body {
   }
   void Time(const std::string& key, Duration& out) {
     if (!Has(key)) return;
-    const auto parsed = sim::ParseDuration(json_[key].get<std::string>());
+    const auto parsed = ParseDuration(json_[key].get<std::string>());
     if (const auto* wrong = std::get_if<std::string>(&parsed)) {
       errors_.push_back(Cat(key, ": ", *wrong));
     } else {
@@ -168,9 +166,9 @@ class Plane final : public ControlPlane {
       if (!response.body.empty()) return;
       const std::string what = Cat(request.method, " ", request.path);
       Refuse(response, response.status,
-             {response.status == 404 ? Cat("there is no ", sim::Printable(what, 200),
+             {response.status == 404 ? Cat("there is no ", Printable(what, 200),
                                            "; cli/serve/openapi.json lists what there is")
-                                     : Cat(sim::Printable(what, 200), " cannot be done so")});
+                                     : Cat(Printable(what, 200), " cannot be done so")});
     });
     server_.Get("/faults", [this](const Request&, Response& response) { ListFaults(response); });
     server_.Post("/faults", [this](const Request& request, Response& response) {
@@ -361,13 +359,13 @@ void AddControlOption(CLI::App& app, const std::shared_ptr<ControlRequest>& requ
              throw CLI::ValidationError(
                  Cat("--control wants a port, or an address and a port such as 127.0.0.1:8080, and "
                      "got ",
-                     sim::Quoted(text)));
+                     Quoted(text)));
            }
            // NOLINTNEXTLINE(concurrency-mt-unsafe): there is no other thread yet.
            const char* token = std::getenv(kTokenVariable.data());
            if (token != nullptr) request->token = token;
            if (request->token.empty() && !IsLoopback(request->host)) {
-             throw CLI::ValidationError(Cat("--control ", sim::Quoted(text),
+             throw CLI::ValidationError(Cat("--control ", Quoted(text),
                                             " can be reached by other machines: set ",
                                             kTokenVariable, " to a secret"));
            }

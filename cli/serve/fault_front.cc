@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/ddl_file.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
@@ -18,13 +19,11 @@
 #include "real_client/connection.h"
 #include "real_client/lock_loop.h"
 #include "real_client/os.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
 using real_client::MonotonicNow;
-using sim::Cat;
 
 class Front final : public FaultFront {
  public:
@@ -176,7 +175,7 @@ void SetClients(const std::string& text, FaultRequest& request) {
   }
   const std::set<std::string> names(request.names.begin(), request.names.end());
   if (request.clients < 1 || static_cast<size_t>(request.clients) > kMost || names.contains("")) {
-    throw CLI::ValidationError(Cat(kWants, ", got ", sim::Quoted(text)));
+    throw CLI::ValidationError(Cat(kWants, ", got ", Quoted(text)));
   }
   if (names.size() < request.names.size()) {
     throw CLI::ValidationError(Cat("--clients: each client has a name of its own, got ", text));

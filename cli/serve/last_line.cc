@@ -68,7 +68,7 @@ void Die(int signal) {
 }
 
 void GiveUpEnding(int /*signal*/) {
-  Put("whorl: a call still runs two seconds after the signal; ended without it\n");
+  Put("whorl: a call still runs after two seconds; ended without it\n");
   EndCommand();
   _exit(kCannotRun);
 }

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
+#include "base/text.h"
 
 namespace whorl::cli {
-
-using sim::Cat;
-using sim::GroupedText;
 
 uint64_t RunsOfShard(uint64_t runs, uint64_t shard, uint64_t shards) {
   return runs <= shard ? 0 : (runs - shard - 1) / shards + 1;

@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/text.h"
 #include "cli/shards/coverage.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
-
-using sim::Cat;
 
 struct Engine {
   std::string_view name;
@@ -70,7 +68,7 @@ class ShardReader {
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc() || rest != end || number < min || number > max) {
       return Refusal(Cat(name, " is to be a number from ", std::to_string(min), " to ",
-                         std::to_string(max), ", and is ", sim::Quoted(text), "; ", kByHand));
+                         std::to_string(max), ", and is ", Quoted(text), "; ", kByHand));
     }
     return number;
   }

@@ -5,12 +5,11 @@
 #include <system_error>
 #include <variant>
 
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/units.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
 
 namespace whorl::cli {
 
-using sim::Cat;
 using sim::Json;
 
 void Refuse(const std::string& what) { throw std::invalid_argument(what); }
@@ -24,12 +23,12 @@ std::string RefusalOf(std::string_view no_json, const std::function<void()>& rea
   } catch (const Json::exception&) {
     return "a value has another type";
   } catch (const std::invalid_argument& error) {
-    return sim::Printable(error.what(), 300);
+    return Printable(error.what(), 300);
   }
 }
 
 const Json& At(const Json& json, std::string_view key) {
-  if (!json.is_object() || !json.contains(key)) Refuse(Cat("no ", sim::Quoted(key)));
+  if (!json.is_object() || !json.contains(key)) Refuse(Cat("no ", Quoted(key)));
   return json[std::string(key)];
 }
 
@@ -38,7 +37,7 @@ uint64_t Unsigned(const Json& json, int base) {
   const char* end = text.data() + text.size();
   uint64_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), end, number, base);
-  if (error != std::errc() || rest != end) Refuse("no number: " + sim::Quoted(text));
+  if (error != std::errc() || rest != end) Refuse("no number: " + Quoted(text));
   return number;
 }
 
@@ -61,7 +60,7 @@ Coverage ReadCoverage(const Json& shards, const Json& covered, std::optional<uin
 namespace json_read_internal {
 
 Duration SecondsOf(const Json& json) {
-  const auto parsed = sim::ParseDuration(json.get<std::string>() + "s");
+  const auto parsed = ParseDuration(json.get<std::string>() + "s");
   if (const auto* wrong = std::get_if<std::string>(&parsed)) Refuse(*wrong);
   return std::get<Duration>(parsed);
 }

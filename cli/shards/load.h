@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/text.h"
 #include "cli/shards/coverage.h"
 #include "cli/shards/pick.h"
 #include "cli/shards/report_file.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 
@@ -47,17 +47,17 @@ absl::StatusOr<LoadedReports<Report>> LoadReports(const std::vector<std::string>
         path, kind.format, [&](const sim::Json& json) { report = kind.read(json); });
     if (!read.ok()) return read;
     if (!kind.are_of_one_work(report, reports.front())) {
-      return absl::InvalidArgumentError(sim::Cat(sim::Printable(path, 1000), ": ", kind.other_work,
-                                                 " than ", sim::Printable(paths.front(), 1000)));
+      return absl::InvalidArgumentError(Cat(Printable(path, 1000), ": ", kind.other_work, " than ",
+                                            Printable(paths.front(), 1000)));
     }
     parts.push_back({.path = path, .coverage = report.coverage});
   }
   const auto picked = PickReports(parts, [&](size_t from, size_t into) -> absl::Status {
     if (kind.are_equal(reports[from], reports[into])) return absl::OkStatus();
     return absl::DataLossError(
-        sim::Cat(SharedText(parts[from], parts[into]), ", and the same ", kind.runs,
-                 " came out otherwise: a mistake of whorl's, or one of the two was written by "
-                 "another build"));
+        Cat(SharedText(parts[from], parts[into]), ", and the same ", kind.runs,
+            " came out otherwise: a mistake of whorl's, or one of the two was written by "
+            "another build"));
   });
   if (!picked.ok()) return picked.status();
   LoadedReports<Report> loaded{.reports = {}, .coverage = picked->coverage};

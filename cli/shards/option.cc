@@ -5,15 +5,13 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/option_values.h"
 #include "cli/shards/coverage.h"
 #include "cli/shards/engine_shard.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
-
-using sim::Cat;
 
 void Shard::Tell() const {
   if (source.empty()) return;
@@ -26,7 +24,7 @@ Shard ShardOf(const std::string& text) {
   if (slash == std::string::npos && !is_auto) {
     throw CLI::ValidationError(
         Cat("--shard wants I/N, such as 2/8 for the second of eight, or auto or auto/N, and got ",
-            sim::Quoted(text)));
+            Quoted(text)));
   }
   std::optional<uint64_t> said;
   if (slash != std::string::npos) {

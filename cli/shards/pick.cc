@@ -5,14 +5,12 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
-
-std::string NameOf(const ReportOfPart& report) { return sim::Printable(report.path, 1000); }
+std::string NameOf(const ReportOfPart& report) { return Printable(report.path, 1000); }
 
 class Picker {
  public:

@@ -5,15 +5,14 @@
 #include <iterator>
 #include <system_error>
 
+#include "base/text.h"
 #include "cli/inputs.h"
 #include "cli/shards/json_read.h"
 #include "cli/version.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::cli {
 namespace {
 
-using sim::Cat;
 using sim::Json;
 
 void CheckFormat(const Json& json, const ShardFormat& format) {
@@ -48,7 +47,7 @@ absl::Status ReadShardReport(const std::string& path, const ShardFormat& format,
         read(json);
       });
   if (refusal.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat(sim::Printable(path, 1000), ": expected a report that ",
+  return absl::InvalidArgumentError(Cat(Printable(path, 1000), ": expected a report that ",
                                         format.command, " --out has written: ", refusal));
 }
 
@@ -57,9 +56,9 @@ absl::Status CheckOutIsNoInput(const std::vector<std::string>& merged, const std
     std::error_code ignored;  // what is not there is no input
     if (!std::filesystem::is_regular_file(path, ignored)) continue;
     if (!std::filesystem::equivalent(path, out, ignored)) continue;
-    return absl::InvalidArgumentError(Cat("--out ", sim::Printable(out, 1'000),
-                                          " would write over the report ",
-                                          sim::Printable(path, 1'000), "; name another file"));
+    return absl::InvalidArgumentError(Cat("--out ", Printable(out, 1'000),
+                                          " would write over the report ", Printable(path, 1'000),
+                                          "; name another file"));
   }
   return absl::OkStatus();
 }

@@ -249,8 +249,8 @@ void Step(const Config& config, State& state, whorl::LocalTime now, whorl::Entro
   if (const auto* ended = std::get_if<whorl::TransactionEnded>(&event)) OnEnded(here, *ended);
 }
 
-whorl::Standing StandingOf(const State& state) {
-  whorl::Standing standing;
+whorl::LeadershipView LeadershipViewOf(const State& state) {
+  whorl::LeadershipView standing;
   if (!state.term) return standing;
   standing.own_token = state.term->token;
   standing.believes = !state.stopping;

@@ -24,11 +24,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/machine.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
 
 namespace simple_lease {
@@ -119,7 +119,7 @@ constexpr auto WordTableOf(State::Doing) {
 void Step(const Config& config, State& state, whorl::LocalTime now, whorl::Entropy& entropy,
           const whorl::Event& event, std::vector<whorl::Effect>& out);
 
-whorl::Standing StandingOf(const State& state);
+whorl::LeadershipView LeadershipViewOf(const State& state);
 
 enum Timer : whorl::TimerId { kWake, kDeadline };
 enum Request : whorl::RequestId { kRound, kRelease };

@@ -9,19 +9,17 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "live/backend.h"
 #include "live/coordinator.h"
 #include "live/history.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/json_text.h"
 #include "sim/scenario/loader.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::live {
 namespace {
 
 using Result = ConformancePoint::Result;
-using sim::Cat;
 using sim::Instant;
 
 constexpr Duration kLease = Seconds(2);
@@ -79,7 +77,7 @@ class Findings {
             ? ""
             : Cat("not in this run: ", unseen_steps(), "; some are sent in other scenarios only"));
     add("says that it leads", met(led_ > 0),
-        led_ > 0 ? sim::CountText(led_, "time", "times")
+        led_ > 0 ? CountText(led_, "time", "times")
                  : "no line {\"event\":\"leads\"}, and no question to lock was answered with yes");
     add("answers questions", Answers(), AnswersFound());
     if (info_.has_tokens) {
@@ -115,7 +113,7 @@ class Findings {
     if (seen.stopped && at > *seen.stopped + times_.lease) ++seen.called_after_stop;
   }
   void Hear(Instant /*at*/, const sim::TransactionStarted& what) { steps_.insert(what.step); }
-  void Hear(Instant at, const sim::StandingChanged& what) {
+  void Hear(Instant at, const sim::LeadershipViewChanged& what) {
     if (what.standing.own_token) ++tokens_;
     Seen& seen = Of(what.process);
     const bool began =
@@ -176,9 +174,8 @@ class Findings {
     std::string wrong;
     if (seen.believed_after_stop) wrong = "it said that it leads after the order to stop";
     if (seen.called_after_stop > 0) {
-      wrong +=
-          Cat(wrong.empty() ? "" : "; ", sim::CountText(seen.called_after_stop, "call", "calls"),
-              " later than a lease after the order to stop");
+      wrong += Cat(wrong.empty() ? "" : "; ", CountText(seen.called_after_stop, "call", "calls"),
+                   " later than a lease after the order to stop");
     }
     add("ends its part when told to stop", wrong.empty() ? Result::kMet : Result::kNotMet, wrong);
   }

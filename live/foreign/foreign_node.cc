@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "live/child_process.h"
 #include "live/foreign/call_recognizer.h"
 #include "live/foreign/program_lines.h"
@@ -26,12 +27,9 @@
 #include "live/node_time.h"
 #include "live/proxy/fault_proxy.h"
 #include "live/reporter.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {
-
-using sim::Cat;
 
 constexpr size_t kLineMax = 65536;
 constexpr size_t kOutputShown = 2000;
@@ -61,7 +59,7 @@ class ForeignNode final : public CallInterceptor {
                     LocksOf(setup_.scenario, spec_)),
         proxy_(setup_.endpoint, *this) {
     for (const uint16_t lock : spec_.locks) {
-      parts_.try_emplace(lock, HostedApplication::Surroundings{
+      parts_.try_emplace(lock, HostedApplication::Dependencies{
                                    .scenario = setup_.scenario,
                                    .process = setup_.process,
                                    .lock = lock,
@@ -110,7 +108,7 @@ class ForeignNode final : public CallInterceptor {
       sent = recognizer_.OnRequest(call.number, wire, parts_.at(recognizer_.LockOf(wire)).occasion);
     }
     if (recognizer_.IsUnknown(wire)) {
-      reporter_.Send(UnknownStatement{.sql = sim::Printable(wire.sql, kStatementShown)});
+      reporter_.Send(UnknownStatement{.sql = Printable(wire.sql, kStatementShown)});
     }
     if (!sent) return {};
     if (sent->begins) {
@@ -315,8 +313,8 @@ class ForeignNode final : public CallInterceptor {
     CannotGo(Cat("line ", std::to_string(line), " of its output ", what));
   }
   void CannotGo(const std::string& what) {
-    reporter_.Send(CannotGoOn{.why = Cat("the program of node ", sim::Quoted(spec_.name), " (",
-                                         setup_.program, ") ", what)});
+    reporter_.Send(CannotGoOn{
+        .why = Cat("the program of node ", Quoted(spec_.name), " (", setup_.program, ") ", what)});
   }
 
   // --- what is known of it -----------------------------------------------------------------------
@@ -346,7 +344,8 @@ class ForeignNode final : public CallInterceptor {
     const std::lock_guard guard(mutex_);
     const Part& part = parts_.at(lock);
     reporter_.ReportEvent(
-        sim::StandingChanged{.process = setup_.process, .lock = lock, .standing = part.standing},
+        sim::LeadershipViewChanged{
+            .process = setup_.process, .lock = lock, .standing = part.standing},
         part.lapses_at);
   }
   // A protocol that reads to answer ends its step with that transaction.
@@ -410,11 +409,11 @@ class ForeignNode final : public CallInterceptor {
   };
   // Its part in a lock.
   struct Part {
-    explicit Part(HostedApplication::Surroundings around) : application(std::move(around)) {}
+    explicit Part(HostedApplication::Dependencies around) : application(std::move(around)) {}
 
     HostedApplication application;  // on the loop's thread
     // Guarded by mutex_.
-    Standing standing;
+    LeadershipView standing;
     std::optional<sim::Instant> lapses_at;  // when the belief does
     StepOccasion occasion = StepOccasion::kAnyTime;
     std::optional<QuestionRead> question_read;

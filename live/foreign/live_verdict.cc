@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "live/foreign/call_recognizer.h"
 #include "live/foreign/program_lines.h"
 #include "live/operator.h"
@@ -18,7 +19,6 @@
 #include "real_client/connection.h"
 #include "real_client/os.h"
 #include "sim/judge/run_judge.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/latency.h"
@@ -27,7 +27,6 @@
 namespace whorl::live {
 namespace {
 
-using sim::Cat;
 using sim::Instant;
 using sim::Json;
 using sim::Verdict;
@@ -125,7 +124,7 @@ class LockJudge {
 
  private:
   struct ClientState {
-    Standing standing;
+    LeadershipView standing;
     bool has_spoken = false;
     bool believes = false;
     std::optional<Instant> lapses_at;
@@ -179,7 +178,7 @@ class LockJudge {
     judge_.Observe({.at = last_, .what = std::move(what)});
   }
   void ObserveStanding(Instant at, int16_t client) {
-    Observe(at, sim::StandingChanged{
+    Observe(at, sim::LeadershipViewChanged{
                     .process = ProcessOf(client), .lock = 0, .standing = states_[client].standing});
   }
   void SetBelieves(Instant at, int16_t client, bool believes) {
@@ -262,7 +261,7 @@ class DatabaseJudge {
     if (!hole_.empty()) return;
     if (!status.ok()) {
       hole_ = Cat("the rows as of ", FormatRfc3339(heard.commit),
-                  " could not be read: ", sim::Printable(status.message, 300));
+                  " could not be read: ", Printable(status.message, 300));
       return;
     }
     if (!left_) {
@@ -484,8 +483,7 @@ LiveVerdict::Summary LiveVerdict::Summarise() {
     summary.lines.push_back(Cat("verdict: not all is known: ", hole.get<std::string>()));
   }
   for (const Json& lock : report["locks"]) {
-    const std::string name =
-        Cat("verdict on lock ", sim::Quoted(lock["lock"].get<std::string>()), ": ");
+    const std::string name = Cat("verdict on lock ", Quoted(lock["lock"].get<std::string>()), ": ");
     std::string holds;
     std::string unknown;
     for (const Json& result : lock["verdicts"]) {
@@ -509,7 +507,7 @@ LiveVerdict::Summary LiveVerdict::Summarise() {
   }
   if (report["locks"].empty() && report["holes"].empty()) {
     summary.lines.push_back(Cat("verdict: no commit has touched the table ",
-                                sim::Quoted(report["table"].get<std::string>())));
+                                Quoted(report["table"].get<std::string>())));
   }
   summary.lines.insert(summary.lines.end(), undeciding.begin(), undeciding.end());
   return summary;

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "live/rules/rule_engine.h"
-#include "protocol/spanner/time.h"
 #include "real_client/options.h"
 #include "sim/scenario/json_text.h"
 

@@ -3,13 +3,12 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::live {
 namespace {
 
 using nlohmann::json;
-using sim::Cat;
 
 constexpr size_t kShown = 200;
 constexpr uint64_t kLapsesInMost = uint64_t{1000} * 3600 * 24 * 365;  // ms
@@ -76,7 +75,7 @@ std::string StopLine(const std::string& lock, StopReason reason) {
 std::string ParseProgramLine(std::string_view line, ProgramLine& out) {
   const json read = json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!read.is_object()) {
-    return Cat("is no JSON object: ", sim::Quoted(std::string(line.substr(0, kShown))),
+    return Cat("is no JSON object: ", Quoted(std::string(line.substr(0, kShown))),
                "; logs belong on standard error");
   }
   const auto event = read.find("event");
@@ -105,7 +104,7 @@ std::string ParseProgramLine(std::string_view line, ProgramLine& out) {
     out = answers;
     return wrong;
   } else {
-    return Cat("has the event ", sim::Quoted(word),
+    return Cat("has the event ", Quoted(word),
                "; known are ready, leads, leads_not, answer and log");
   }
   return {};

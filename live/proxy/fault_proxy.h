@@ -25,8 +25,8 @@
 #include <memory>
 #include <string>
 
+#include "base/time.h"
 #include "live/proxy/interceptor.h"
-#include "protocol/spanner/time.h"
 #include "sim/scenario/direction.h"
 #include "sim/world/observation.h"
 

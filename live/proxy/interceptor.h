@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::live {
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <set>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "real_client/lock_loop.h"
 #include "sim/scenario/direction.h"
 #include "sim/world/observation.h"

@@ -5,17 +5,16 @@
 #include <span>
 #include <utility>
 
+#include "base/text.h"
 #include "live/foreign/sql_steps.h"
 #include "protocol/protocols.h"
 #include "protocol/spanner/answers.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/json_document.h"
 
 namespace whorl::live {
 namespace {
 
-using sim::Cat;
 using sim::JsonKind;
 using sim::JsonValue;
 using sim::Problems;

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
 
 namespace whorl::live {

@@ -4,11 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "google/spanner/v1/spanner.pb.h"
 #include "live/foreign/sql_steps.h"
 #include "protocol/protocols.h"
 #include "protocol/spanner/answers.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::live {
 namespace {
@@ -207,7 +207,6 @@ void RuleEngine::NoteReply(const WireCall& call, const Status& status, const Wir
 
 void RuleEngine::SayLater(const ProxiedCall& call, const CallRule& rule,
                           const Interception& interception, Duration drawn) {
-  using sim::Cat;
   if (!options_.say) return;
   const bool is_lost = interception.action == Interception::Action::kDrop;
   if (!is_lost && drawn <= options_.say_after) return;

@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "live/proxy/interceptor.h"
 #include "live/rules/call_rules.h"
 #include "live/wire_calls.h"
-#include "protocol/spanner/time.h"
 #include "sim/world/observation.h"
 
 namespace whorl::live {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "base/time.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl {
 

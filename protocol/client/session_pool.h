@@ -21,13 +21,13 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/client/backoff.h"
 #include "protocol/client/transaction_runner.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl {
 

@@ -12,13 +12,13 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/mutation.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl {
 

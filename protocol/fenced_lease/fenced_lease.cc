@@ -596,8 +596,8 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
   OnEnded(here, std::get<TransactionEnded>(event));
 }
 
-Standing StandingOf(const State& state) {
-  Standing standing;
+LeadershipView LeadershipViewOf(const State& state) {
+  LeadershipView standing;
   if (!state.term) return standing;
   standing.own_token = state.term->token;
   standing.believes = state.term->believes && !state.stopping;

@@ -33,11 +33,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/counting.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::fenced_lease {
 
@@ -171,8 +171,8 @@ struct State {
   bool first_look = true;     // nothing was ever read
   std::optional<Term> term;
   std::optional<Seen> seen;
-  Duration poll_pause;     // before the next look at a row that has not changed
-  Duration claim_pause;    // before the next look after a claim that began no term
+  Duration poll_pause;   // before the next look at a row that has not changed
+  Duration claim_pause;  // before the next look after a claim that began no term
   // Until when this process has paid for its looks: invariant 8. Empty: they are all paid for.
   std::optional<LocalInstant> looks_paid_until;
   Duration longest_lease;  // in all rows seen so far
@@ -197,7 +197,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
           std::vector<Effect>& out);
 
 // believes_until is D.
-Standing StandingOf(const State& state);
+LeadershipView LeadershipViewOf(const State& state);
 
 // Timers: see README.md.
 enum TimerOfLease : TimerId { kPoll, kTake, kBeat, kBelieve, kDeadline };

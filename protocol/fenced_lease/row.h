@@ -5,8 +5,8 @@
 #include <string>
 #include <variant>
 
+#include "base/time.h"
 #include "protocol/spanner/mutation.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::fenced_lease {
 

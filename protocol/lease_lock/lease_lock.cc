@@ -242,8 +242,8 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
   if (const auto* ended = std::get_if<TransactionEnded>(&event)) return OnEnded(here, *ended);
 }
 
-Standing StandingOf(const State& state, LocalTime now) {
-  Standing standing;
+LeadershipView LeadershipViewOf(const State& state, LocalTime now) {
+  LeadershipView standing;
   standing.believes = HasLock(state, now.wall);
   standing.answers = standing.believes;
   if (standing.believes) {

@@ -21,11 +21,11 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/counting.h"
 #include "protocol/lease_lock/locker.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::lease_lock {
 
@@ -80,7 +80,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
           std::vector<Effect>& out);
 
 // believes_until is leased_until by the monotonic clock, as the wall clock stands now.
-Standing StandingOf(const State& state, LocalTime now);
+LeadershipView LeadershipViewOf(const State& state, LocalTime now);
 
 enum TimerOfLocker : TimerId { kPoll, kBeat };
 enum RequestOfLocker : RequestId {

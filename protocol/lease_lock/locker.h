@@ -21,11 +21,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/client/transaction.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::lease_lock {
 

@@ -25,12 +25,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/counting.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/mutation.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::semaphore {
 
@@ -96,7 +96,7 @@ constexpr auto WordTableOf(State::Doing) {
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out);
 
-Standing StandingOf(const State& state);
+LeadershipView LeadershipViewOf(const State& state);
 
 enum TimerOfSemaphore : TimerId { kRound };
 enum RequestOfSemaphore : RequestId { kRoundRequest, kFirstAskRequest };

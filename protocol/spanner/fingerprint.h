@@ -15,10 +15,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.h"
 #include "protocol/spanner/field_adder.h"
 #include "protocol/spanner/shared_text.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 
 namespace whorl {

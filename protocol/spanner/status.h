@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/shared_text.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
 
 namespace whorl {

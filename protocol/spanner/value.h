@@ -15,8 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
 
 namespace whorl {

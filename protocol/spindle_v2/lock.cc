@@ -92,8 +92,8 @@ void Step(const Config& config, LockState& state, LocalTime now, Entropy& entrop
   TakePollAnswers(config, state, now, first, out);
 }
 
-Standing StandingOf(const LockState& state) {
-  Standing standing = StandingOf(state.spindle);
+LeadershipView LeadershipViewOf(const LockState& state) {
+  LeadershipView standing = LeadershipViewOf(state.spindle);
   standing.believes = state.locked;
   return standing;
 }

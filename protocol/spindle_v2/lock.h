@@ -29,6 +29,6 @@ struct LockState {
 void Step(const Config& config, LockState& state, LocalTime now, Entropy& entropy,
           const Event& event, std::vector<Effect>& out);
 
-Standing StandingOf(const LockState& state);
+LeadershipView LeadershipViewOf(const LockState& state);
 
 }  // namespace whorl::spindle_v2

@@ -442,7 +442,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
   FreeIfOver(state, slot);
 }
 
-Standing StandingOf(const State& state) {
+LeadershipView LeadershipViewOf(const State& state) {
   return {.answers = state.active,
           .own_token = state.own_token,
           .believes = state.told_leader,

@@ -22,11 +22,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/counting.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::spindle_v2 {
 
@@ -155,7 +155,7 @@ struct State {
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out);
 
-Standing StandingOf(const State& state);
+LeadershipView LeadershipViewOf(const State& state);
 
 // Timers and requests of a Run are numbered from its slot; asks have requests of their own.
 // REQUIRES: an AskId is below 0x8000 (below 0x7fff where the wrapper is used, which asks too), and

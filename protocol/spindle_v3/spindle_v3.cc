@@ -281,7 +281,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
   }
 }
 
-Standing StandingOf(const State& state) {
+LeadershipView LeadershipViewOf(const State& state) {
   const bool leads = Leads(state);
   return {.answers = leads, .own_token = state.own_token, .believes = leads, .believes_until = {}};
 }

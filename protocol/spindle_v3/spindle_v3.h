@@ -27,11 +27,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/counting.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::spindle_v3 {
 
@@ -131,7 +131,7 @@ Duration Smoothed(const Constants& constants, Duration old, Duration latest);
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out);
 
-Standing StandingOf(const State& state);
+LeadershipView LeadershipViewOf(const State& state);
 
 enum TimerOfSpindle : TimerId { kWake };
 enum RequestOfSpindle : RequestId { kRoundRequest, kReleaseRequest };

@@ -36,7 +36,7 @@ class SharedThread final : public cloud::BackgroundThreads {
 };
 
 // "30.000000000s", the form of gRPC's service configuration.
-std::string SecondsText(Duration duration) {
+std::string FormatSeconds(Duration duration) {
   std::string nanos = std::to_string(duration.ns % 1'000'000'000);
   nanos.insert(0, 9 - nanos.size(), '0');
   return std::to_string(duration.ns / 1'000'000'000) + "." + nanos + "s";
@@ -49,7 +49,7 @@ constexpr Duration kLate = Seconds(2);
 std::string MethodConfig(const std::string& method, Duration timeout) {
   const std::string name = method.empty() ? "" : R"(,"method":")" + method + '"';
   return R"({"name":[{"service":"google.spanner.v1.Spanner")" + name + R"(}],"timeout":")" +
-         SecondsText(timeout + kLate) + R"("})";
+         FormatSeconds(timeout + kLate) + R"("})";
 }
 
 std::string ServiceConfig(const RetryPolicy& policy) {

@@ -7,10 +7,10 @@
 #include <google/cloud/spanner/timestamp.h>
 #include <google/cloud/status.h>
 
+#include "base/time.h"
 #include "protocol/spanner/mutation.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::real_client {
 

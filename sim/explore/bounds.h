@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {

@@ -8,10 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/report/breakage.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/world/latency.h"
 #include "sim/world/schedule.h"
 #include "spanner_model/catalogue.h"
@@ -27,7 +27,7 @@ class PathWriter {
  public:
   PathWriter(const LockModel& model, size_t initial)
       : model_(model),
-        state_(model.Beginnings()[initial]),
+        state_(model.RootStates()[initial]),
         scenario_(state_->world.setup().scenario) {
     scenario_.faults.clear();
     if (model.bounds().clocks.AreOfSpanner()) scenario_.spanner.current_timestamp_error = {};
@@ -168,7 +168,7 @@ void Describe(const explore::Violation<Move>& violation, const std::vector<Break
     scenario.name =
         Cat(scenario.protocol, ".", WordOf(invariant), ".", found.where, ".", FaultWords(scenario));
     scenario.about += Cat(" ", WordOf(invariant), " is violated at ",
-                          SecondsText(breakage.at - Instant{}, 3), " s: ", breakage.text, ".");
+                          FormatSeconds(breakage.at - Instant{}, 3), " s: ", breakage.text, ".");
   }
 }
 

@@ -21,7 +21,7 @@ namespace {
 // Lists the moves of one state.
 class Lister {
  public:
-  Lister(const Situation& state, const ExploreBounds& bounds,
+  Lister(const ModelState& state, const ExploreBounds& bounds,
          std::vector<std::pair<Move, int>>& moves)
       : state_(state), world_(state.world), bounds_(bounds), moves_(moves) {}
 
@@ -132,7 +132,7 @@ class Lister {
     }
   }
 
-  const Situation& state_;
+  const ModelState& state_;
   const World& world_;
   const ExploreBounds& bounds_;
   std::vector<std::pair<Move, int>>& moves_;
@@ -181,7 +181,7 @@ uint64_t WhereOf(const Observation& observation) {
       observation.what);
 }
 
-void TellJudges(Situation& state, const Outbox& out, bool tells_kinds) {
+void TellJudges(ModelState& state, const Outbox& out, bool tells_kinds) {
   constexpr uint32_t kJudged = ~(1U << static_cast<uint32_t>(Invariant::kNoWedge) |
                                  1U << static_cast<uint32_t>(Invariant::kPacedCalls));
   state.violated = 0;
@@ -217,21 +217,21 @@ LockModel::LockModel(const ExploreWorld& world, const ExploreBounds& bounds)
     : LockModel(ScenarioToExplore(world, bounds), bounds) {}
 
 std::vector<LockModel::State> LockModel::Initial() const {
-  std::vector<State> states = Beginnings();
+  std::vector<State> states = RootStates();
   for (State& state : states) {
     for (const Move& move : prefix_) Step(*state, move);
   }
   return states;
 }
 
-std::vector<LockModel::State> LockModel::Beginnings() const {
+std::vector<LockModel::State> LockModel::RootStates() const {
   Outbox& out = ScratchOutbox();
   std::vector<State> states;
   for (const std::shared_ptr<const WorldSetup>& setup : setups_) {
-    Situation state{.world = World(setup, out),
-                    .checkers = Checkers(setup->scenario, RoundTripP999(Preset::kNone)),
-                    .left = bounds_.faults};
-    state.checkers.JudgeOnly(judged_);
+    ModelState state{.world = World(setup, out),
+                     .checkers = Checkers(setup->scenario, RoundTripP999(Preset::kNone)),
+                     .left = bounds_.faults};
+    state.checkers.SelectInvariants(judged_);
     TellJudges(state, out, tells_kinds_);
     states.emplace_back(std::move(state));
   }
@@ -296,7 +296,7 @@ bool LockModel::Take(const State& from, const Move& move, State& to) const {
   return true;
 }
 
-LockModel::Stepped LockModel::Step(Situation& state, const Move& move) const {
+LockModel::Stepped LockModel::Step(ModelState& state, const Move& move) const {
   Outbox& out = ScratchOutbox();
   out.observed.clear();
   out.database_effects.clear();
@@ -328,16 +328,18 @@ uint64_t LockModel::Kind(const State& state, int property) const {
   return KindOf(state->shown, state->left, property);
 }
 
-uint64_t LockModel::KindOf(std::span<const ShownBy> all, const FaultBudget& left, int property) {
-  const auto shown = std::ranges::find(all, static_cast<uint8_t>(property), &ShownBy::invariant);
+uint64_t LockModel::KindOf(std::span<const ViolationSource> all, const FaultBudget& left,
+                           int property) {
+  const auto shown =
+      std::ranges::find(all, static_cast<uint8_t>(property), &ViolationSource::invariant);
   whorl::Fingerprint kind;
   kind.AddWord(shown == all.end() ? 0 : shown->where);
   kind.Add(left);
   return kind.value();
 }
 
-size_t LockModel::BytesOf(const Situation& situation) {
-  const WorldState& world = situation.world.state();
+size_t LockModel::BytesOf(const ModelState& model_state) {
+  const WorldState& world = model_state.world.state();
   constexpr size_t kSmallBlocksOfCall = 300;  // statements, parameters, rows of an answer
   constexpr size_t kSmallBlocksOfProcess = 600;
   size_t bytes = world.calls.size() * (sizeof(CallSlot) + kSmallBlocksOfCall) +
@@ -353,7 +355,7 @@ size_t LockModel::BytesOf(const Situation& situation) {
                      (sizeof(model::TransactionState) + kSmallBlocksOfCall);
 }
 
-void LockModel::AddParts(const Situation& state, CanonicalForm& form, TokensAre tokens) const {
+void LockModel::AddParts(const ModelState& state, CanonicalForm& form, TokensAre tokens) const {
   TakeApart(state.world, form, tokens);
   form.BeginPart({.kind = static_cast<uint16_t>(PartKind::kJudges)}, 0);
   state.checkers.AddMemory(form);
@@ -366,7 +368,7 @@ void LockModel::AddParts(const Situation& state, CanonicalForm& form, TokensAre 
   }
 }
 
-explore::Key128 LockModel::KeyOf(const Digest128& parts, const Outside& outside) const {
+explore::Key128 LockModel::KeyOf(const Digest128& parts, const NonWorldState& outside) const {
   explore::Key128 key = explore::KeyOf(parts.high, parts.low);
   // Until when, and where on the grid: what is told from now on does not say it.
   if (bounds_.horizon) key = explore::Extend(key, static_cast<uint64_t>(outside.now.ns));
@@ -377,13 +379,14 @@ explore::Key128 LockModel::KeyOf(const Digest128& parts, const Outside& outside)
                                  uint64_t{left.deletes} << 32);
   key = explore::Extend(key, outside.violated);
   if (!tells_kinds_) return key;
-  for (const ShownBy& shown : outside.shown) {
+  for (const ViolationSource& shown : outside.shown) {
     key = explore::Extend(explore::Extend(key, shown.invariant), shown.where);
   }
   return key;
 }
 
-explore::Key128 LockModel::FormOf(const Situation& state, Duration memory, TokensAre tokens) const {
+explore::Key128 LockModel::FormOf(const ModelState& state, Duration memory,
+                                  TokensAre tokens) const {
   const World& world = state.world;
   const size_t locks = scenario().locks.size();
   thread_local std::vector<int64_t> asked;
@@ -407,7 +410,7 @@ explore::Key128 LockModel::FormOf(const Situation& state, Duration memory, Token
     normal.Begin(form.now(), memory, renaming == nullptr ? asked : renamed, is_whole);
     for (const CanonicalForm::Part& part : form.parts()) {
       if (!is_whole && part.name.index != node) continue;
-      normal.AddPart(form.ShapeOf(part), form.HolesOf(part), form.NumbersOf(part));
+      normal.AddPart(form.ShapeOf(part), form.SlotsOf(part), form.NumbersOf(part));
     }
     normal.Finish();
     return normal.digest();

@@ -67,23 +67,23 @@ struct Move {
 };
 
 // The step, or the kind of event, that showed a violation.
-struct ShownBy {
+struct ViolationSource {
   uint8_t invariant = 0;
   uint64_t where = 0;
-  WHORL_FIELDS(ShownBy, invariant, where);
+  WHORL_FIELDS(ViolationSource, invariant, where);
 };
 
-struct Situation {
+struct ModelState {
   World world;
   Checkers checkers;
   FaultBudget left;
-  uint32_t violated = 0;       // by the last move, as bits by Invariant
-  std::vector<ShownBy> shown;  // if kinds are told apart: by the last move
+  uint32_t violated = 0;               // by the last move, as bits by Invariant
+  std::vector<ViolationSource> shown;  // if kinds are told apart: by the last move
 };
 
 class LockModel {
  public:
-  using State = std::optional<Situation>;  // empty only before something is written to it
+  using State = std::optional<ModelState>;  // empty only before something is written to it
   using Choice = Move;
 
   // `scenario` says who takes part and how; its own faults are left out.
@@ -97,7 +97,7 @@ class LockModel {
   void BeginAfter(std::vector<Move> prefix) { prefix_ = std::move(prefix); }
   const std::vector<Move>& prefix() const { return prefix_; }
   // The initial states without the prefix.
-  std::vector<State> Beginnings() const;
+  std::vector<State> RootStates() const;
   template <typename Visit>
   void ForEachChoice(const State& state, const Visit& visit) const {
     thread_local std::vector<std::pair<Move, int>> moves;
@@ -112,10 +112,10 @@ class LockModel {
     bool picks_commit_timestamp = false;  // told if Spanner's clocks may be off
   };
   // Takes it in place.
-  Stepped Step(Situation& state, const Move& move) const;
+  Stepped Step(ModelState& state, const Move& move) const;
   explore::Key128 Fingerprint(const State& state) const { return FormOf(*state, memory_); }
   // The same with another memory, or with tokens seen in another way; for tests, which compare them.
-  explore::Key128 FormOf(const Situation& state, Duration memory,
+  explore::Key128 FormOf(const ModelState& state, Duration memory,
                          TokensAre tokens = TokensAre::kAsTheProtocolSays) const;
   uint32_t Judge(const State& state) const { return state->violated; }
   // Violations are of one kind if the same step, or an event of the same kind, showed them, after
@@ -123,30 +123,31 @@ class LockModel {
   uint64_t Kind(const State& state, int property) const;
   // From now on, of the invariants, those that have a bit here are judged, and states are the same that differ
   // only by what the others need to know.
-  void JudgeOnly(uint32_t invariants) { judged_ = invariants; }
+  void SelectInvariants(uint32_t invariants) { judged_ = invariants; }
   // From now on, states that show a violation otherwise are not the same.
   void TellKindsApart() { tells_kinds_ = true; }
-  static uint64_t KindOf(std::span<const ShownBy> shown, const FaultBudget& left, int property);
+  static uint64_t KindOf(std::span<const ViolationSource> shown, const FaultBudget& left,
+                         int property);
   // What the state holds on the heap, roughly: large blocks are counted, small ones estimated.
   size_t BytesOf(const State& state) const { return BytesOf(*state); }
-  static size_t BytesOf(const Situation& situation);
+  static size_t BytesOf(const ModelState& model_state);
 
   // With the menu of faults. No fault of it strikes by itself.
   const Scenario& scenario() const { return setups_.front()->scenario; }
 
   // What a state is besides the parts of its form.
-  struct Outside {
+  struct NonWorldState {
     Instant now;
     FaultBudget left;
     uint32_t violated = 0;
-    std::span<const ShownBy> shown = {};
+    std::span<const ViolationSource> shown = {};
   };
   // The parts of its form: those of the world, and what judges remember. The same ones in the same order,
   // however the form names nodes.
-  void AddParts(const Situation& state, CanonicalForm& form,
+  void AddParts(const ModelState& state, CanonicalForm& form,
                 TokensAre tokens = TokensAre::kAsTheProtocolSays) const;
   // `parts`: their digest, as NormalForm makes it.
-  explore::Key128 KeyOf(const Digest128& parts, const Outside& outside) const;
+  explore::Key128 KeyOf(const Digest128& parts, const NonWorldState& outside) const;
   // How long ago something has to be to be long ago.
   Duration memory() const { return memory_; }
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "sim/explore/menu.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/writer.h"
 #include "sim/world/schedule.h"
 
@@ -51,7 +51,7 @@ class PrefixTaker {
       // Time alone brings no event that is not pending.
       const std::optional<Move> later = is_time && !move ? std::nullopt : Advance();
       if (!later || (entry.at && later->at > *entry.at)) {
-        return Cat("no choice of the search at ", SecondsText(world().now() - Instant{}, 3),
+        return Cat("no choice of the search at ", FormatSeconds(world().now() - Instant{}, 3),
                    " s; what can happen there: ", WhatCanHappen(world()));
       }
       Push(*later);

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <variant>
 
+#include "base/text.h"
 #include "sim/judge/expectations.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "sim/explore/bounds.h"
 #include "sim/scenario/scenario.h"
 

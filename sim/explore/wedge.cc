@@ -23,8 +23,8 @@ bool IsQuiet(const World& world) {
 }
 
 // Whether nobody holds the lock, and a process could take it.
-bool LacksAHolder(const Situation& situation, uint16_t lock) {
-  const Ledger& ledger = situation.checkers.ledger();
+bool LacksAHolder(const ModelState& model_state, uint16_t lock) {
+  const Ledger& ledger = model_state.checkers.ledger();
   return ledger.AnsweredCount(lock) == 0 && ledger.CandidateCount(lock) > 0;
 }
 

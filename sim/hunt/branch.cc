@@ -8,14 +8,14 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/hunt/common_ground.h"
 #include "sim/hunt/fault_generator.h"
+#include "sim/hunt/shared_capabilities.h"
 #include "sim/hunt/shrink.h"
 #include "sim/judge/run_judge.h"
 #include "sim/judge/waypoints.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/fault_checks.h"
 #include "sim/world/draws.h"
 #include "sim/world/driver.h"
@@ -187,7 +187,7 @@ class Brancher {
     Scenario other = world_;
     other.faults.clear();
     const ProtocolInfo* const alone = FindProtocol(world_.protocol);
-    DrawFaults(options_, CommonGround({&alone, 1}), safety, draws, other);
+    DrawFaults(options_, SharedCapabilities({&alone, 1}), safety, draws, other);
     for (int64_t left = count; left > 0 && !other.faults.empty(); --left) {
       FaultSpec fault = draws.Pick(other.faults);
       if (fault.As<StartFault>() != nullptr) continue;
@@ -206,7 +206,7 @@ class Brancher {
     Scenario other = world_;
     other.faults.clear();
     const ProtocolInfo* const alone = FindProtocol(world_.protocol);
-    DrawFaults(options, CommonGround({&alone, 1}), safety, draws, other);
+    DrawFaults(options, SharedCapabilities({&alone, 1}), safety, draws, other);
     if (other.faults.empty()) return;
     FaultSpec fault = draws.Pick(other.faults);
     const int16_t whose = beginning_.waypoints().NodeOf(waypoint);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/hunt/outcome.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
 namespace {

@@ -2,9 +2,8 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "protocol/spanner/fingerprint.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/writer.h"
 
 namespace whorl::sim {

@@ -3,7 +3,7 @@
 // What a run shows are things of these kinds:
 //   - a process reached a phase of a step, was told something, and was in some state (KindSeen::moment);
 //   - a word of `sometimes`, a violation (by invariant and step), and each further waypoint of the hunt;
-//   - it came close to a violation (Approach): the closest run comes before the simplest one.
+//   - it came close to a violation (NearMissKind): the closest run comes before the simplest one.
 // Invariants:
 //   1. A corpus is a function of the set of runs that were added: their order changes nothing, nor does it
 //      that a run is added twice. So corpora can be joined, and whoever takes out what another run covers

@@ -17,7 +17,7 @@ constexpr Duration kShortest = Milliseconds(20);
 
 class FaultGenerator {
  public:
-  FaultGenerator(const WorldOptions& options, const CommonGround& ground, Duration safety,
+  FaultGenerator(const WorldOptions& options, const SharedCapabilities& ground, Duration safety,
                  Draws& draws, Scenario& world)
       : options_(options), safety_(safety), draws_(draws), world_(world), ground_(ground) {
     steps_ = ground.steps;
@@ -464,7 +464,7 @@ class FaultGenerator {
   Duration safety_;
   Draws& draws_;
   Scenario& world_;
-  const CommonGround& ground_;
+  const SharedCapabilities& ground_;
   std::vector<StepName> steps_;
   std::vector<FaultKind> swarm_;
   int64_t on_steps_ = 0;              // percent
@@ -476,7 +476,7 @@ class FaultGenerator {
 
 }  // namespace
 
-void DrawFaults(const WorldOptions& options, const CommonGround& ground, Duration safety,
+void DrawFaults(const WorldOptions& options, const SharedCapabilities& ground, Duration safety,
                 Draws& draws, Scenario& world) {
   FaultGenerator(options, ground, safety, draws, world).Draw();
 }

@@ -23,26 +23,27 @@ Instant Before(Instant at, Duration duration) {
 }
 
 // The one of two of the first `count` that was left less often. One that was left often enough goes.
-Moment TakeOneOf(std::vector<Moment>& moments, size_t count, Draws& draws) {
+BranchPoint TakeOneOf(std::vector<BranchPoint>& moments, size_t count, Draws& draws) {
   const auto last = static_cast<int64_t>(count) - 1;
   auto best = static_cast<size_t>(draws.Between(0, last));
   const auto other = static_cast<size_t>(draws.Between(0, last));
   if (moments[other].left < moments[best].left) best = other;
   ++moments[best].left;
-  Moment moment = moments[best];
+  BranchPoint moment = moments[best];
   if (moment.left >= kMostLeft) moments.erase(moments.begin() + static_cast<ptrdiff_t>(best));
   return moment;
 }
 
 }  // namespace
 
-std::optional<Moment> Guide::Leave(uint64_t bits) {
+std::optional<BranchPoint> Guide::PickBranchPoint(uint64_t bits) {
   Draws draws(Combine(bits, kChoiceOfMoment));
-  if (!Of(Approach::kReach).empty() && draws.Percent(kPercentFurthest)) return LeaveFurthest(draws);
+  if (!Of(NearMissKind::kReach).empty() && draws.Percent(kPercentFurthest))
+    return PickFurthest(draws);
   if (draws.Percent(kPercentNearest)) {
-    constexpr auto kLast = static_cast<int64_t>(Approach::kWedge);
-    std::vector<Moment>& moments = nearest[static_cast<size_t>(draws.Between(0, kLast))];
-    if (!moments.empty()) return LeaveNearest(moments, draws);
+    constexpr auto kLast = static_cast<int64_t>(NearMissKind::kWedge);
+    std::vector<BranchPoint>& moments = nearest[static_cast<size_t>(draws.Between(0, kLast))];
+    if (!moments.empty()) return PickNearest(moments, draws);
   }
   if (cells.empty()) return std::nullopt;
   Cell* best = nullptr;
@@ -52,7 +53,7 @@ std::optional<Moment> Guide::Leave(uint64_t bits) {
     if (best == nullptr || CostOf(cell) < CostOf(*best)) best = &cell;
   }
   ++best->left;
-  Moment moment = draws.Pick(best->moments);
+  BranchPoint moment = draws.Pick(best->moments);
   // What led to it may matter more than what follows.
   const Duration before = draws.Log(Milliseconds(1), Seconds(20));
   if (draws.Percent(30)) moment.at = Before(moment.at, before);
@@ -60,18 +61,18 @@ std::optional<Moment> Guide::Leave(uint64_t bits) {
 }
 
 // Shortly before the run came so close, so that it may come closer.
-Moment Guide::LeaveNearest(std::vector<Moment>& moments, Draws& draws) {
-  Moment moment = TakeOneOf(moments, moments.size(), draws);
+BranchPoint Guide::PickNearest(std::vector<BranchPoint>& moments, Draws& draws) {
+  BranchPoint moment = TakeOneOf(moments, moments.size(), draws);
   moment.at = Before(moment.at, draws.Log(Milliseconds(1), Seconds(30)));
   return moment;
 }
 
 // One of the runs that reached the most waypoints, mostly at the last of these or soon after it.
-Moment Guide::LeaveFurthest(Draws& draws) {
-  std::vector<Moment>& moments = Of(Approach::kReach);
-  const auto equal =
-      static_cast<size_t>(std::ranges::count(moments, moments.front().distance, &Moment::distance));
-  Moment moment = TakeOneOf(moments, equal, draws);
+BranchPoint Guide::PickFurthest(Draws& draws) {
+  std::vector<BranchPoint>& moments = Of(NearMissKind::kReach);
+  const auto equal = static_cast<size_t>(
+      std::ranges::count(moments, moments.front().distance, &BranchPoint::distance));
+  BranchPoint moment = TakeOneOf(moments, equal, draws);
   const Duration some = draws.Log(Milliseconds(1), Seconds(20));
   if (draws.Percent(20)) {
     moment.at = Before(moment.at, some);
@@ -101,12 +102,12 @@ void Guide::Learn(const RunName& name, const std::shared_ptr<const Scenario>& wo
   }
   for (size_t i = 0; can_be_left && i < kApproaches; ++i) {
     if (!came[i] || came[i]->distance < 0) continue;  // what is violated is found
-    if (i == static_cast<size_t>(Approach::kReach) && came[i]->distance == 0) continue;
-    std::vector<Moment>& moments = nearest[i];
+    if (i == static_cast<size_t>(NearMissKind::kReach) && came[i]->distance == 0) continue;
+    std::vector<BranchPoint>& moments = nearest[i];
     // Many come equally close, where the protocol lets them come no closer: the first ones will do.
     if (moments.size() == kNearestMax && came[i]->distance >= moments.back().distance) continue;
     const auto after = std::ranges::find_if(
-        moments, [&](const Moment& other) { return other.distance > came[i]->distance; });
+        moments, [&](const BranchPoint& other) { return other.distance > came[i]->distance; });
     moments.insert(
         after, {.name = name, .world = world, .at = came[i]->at, .distance = came[i]->distance});
     if (moments.size() > kNearestMax) moments.pop_back();

@@ -29,7 +29,7 @@
 
 #include "protocol/spanner/fields.h"
 #include "sim/hunt/branch.h"
-#include "sim/hunt/kinds.h"
+#include "sim/hunt/run_coverage.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/draws.h"
@@ -37,22 +37,22 @@
 namespace whorl::sim {
 
 // A moment of a run that can be left there.
-struct Moment {
+struct BranchPoint {
   RunName name;
   // Null if it has to be made anew from the name. It is no part of the value.
   std::shared_ptr<const Scenario> world;
   Instant at;
   int64_t distance = 0;  // of a run that came close: as in Nearest
   int64_t left = 0;      // of a run that came close: how often it was left
-  friend bool operator==(const Moment& a, const Moment& b) {
+  friend bool operator==(const BranchPoint& a, const BranchPoint& b) {
     return a.name == b.name && a.at == b.at && a.distance == b.distance && a.left == b.left;
   }
 };
 
 struct Cell {
-  int64_t runs = 0;             // that had a moment in it
-  int64_t left = 0;             // how often one of them was left
-  std::vector<Moment> moments;  // the latest
+  int64_t runs = 0;                  // that had a moment in it
+  int64_t left = 0;                  // how often one of them was left
+  std::vector<BranchPoint> moments;  // the latest
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
@@ -74,20 +74,23 @@ class Guide {
   }
 
   // Chooses a moment by `bits`, and counts that it is left; nothing if none is known.
-  std::optional<Moment> Leave(uint64_t bits);
+  std::optional<BranchPoint> PickBranchPoint(uint64_t bits);
   void Learn(const RunName& name, const std::shared_ptr<const Scenario>& world,
              const std::vector<KindSeen>& seen, const NearestOfRun& nearest);
 
-  std::vector<Moment>& Of(Approach approach) { return nearest[static_cast<size_t>(approach)]; }
+  std::vector<BranchPoint>& Of(NearMissKind approach) {
+    return nearest[static_cast<size_t>(approach)];
+  }
 
   // All that later choices depend on, for checkpoints.
   std::map<uint64_t, Cell> cells;
-  std::array<std::vector<Moment>, kApproaches> nearest;  // by Approach, the least distance first
+  std::array<std::vector<BranchPoint>, kApproaches>
+      nearest;  // by Approach, the least distance first
   friend bool operator==(const Guide&, const Guide&) = default;
 
  private:
-  static Moment LeaveNearest(std::vector<Moment>& moments, Draws& draws);
-  Moment LeaveFurthest(Draws& draws);
+  static BranchPoint PickNearest(std::vector<BranchPoint>& moments, Draws& draws);
+  BranchPoint PickFurthest(Draws& draws);
 };
 
 // By protocol.

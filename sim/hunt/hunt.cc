@@ -4,11 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "sim/hunt/outcome.h"
 #include "sim/hunt/shrink.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::sim {
 namespace {
@@ -23,7 +23,7 @@ absl::Status CannotRun(uint64_t run, const std::string& error) {
 }
 
 void LearnFrom(const HuntOptions& options, const RunOutcome& outcome,
-               const std::shared_ptr<const Scenario>& world, Learnt& learnt) {
+               const std::shared_ptr<const Scenario>& world, GuidanceState& learnt) {
   if (options.guided && world->schedule.empty()) {
     learnt.guides[outcome.protocol].Learn(outcome.digest.name, world, outcome.kinds,
                                           outcome.nearest);
@@ -43,13 +43,14 @@ void LearnFrom(const HuntOptions& options, const RunOutcome& outcome,
 class Generation {
  public:
   // Decides what its runs are: those after the first `done` ones of the hunt or its shard.
-  Generation(const HuntOptions& options, uint64_t done, uint64_t size, Learnt& learnt)
+  Generation(const HuntOptions& options, uint64_t done, uint64_t size, GuidanceState& learnt)
       : options_(options), done_(done), runs_(std::min<uint64_t>(size, kBatchWindow)) {
     if (!options.guided) return;
     for (uint64_t i = 0; i < size; ++i) {
       if (!Guide::Branches(done + i, !options.reach.empty())) continue;
       const std::string protocol(ProtocolOfRun(options, NumberOf(i)).name);
-      runs_[i].departure = learnt.guides[protocol].Leave(BitsOfPlace(options, NumberOf(i)));
+      runs_[i].departure =
+          learnt.guides[protocol].PickBranchPoint(BitsOfPlace(options, NumberOf(i)));
     }
   }
 
@@ -70,7 +71,7 @@ class Generation {
   }
 
   // In the order of the runs.
-  const RunDigest& Count(size_t i, HuntTallies& tallies, Learnt& learnt) const {
+  const RunDigest& Count(size_t i, HuntTallies& tallies, GuidanceState& learnt) const {
     const OfRun& run = runs_[i % runs_.size()];
     LearnFrom(options_, run.outcome, run.world, learnt);
     AddRun(options_, NumberOf(i), run.outcome, tallies[run.outcome.protocol]);
@@ -79,12 +80,12 @@ class Generation {
 
  private:
   struct OfRun {
-    std::optional<Moment> departure;  // from where it branches, if it does
+    std::optional<BranchPoint> departure;  // from where it branches, if it does
     RunOutcome outcome;
     std::shared_ptr<const Scenario> world;
   };
 
-  Scenario WorldOf(const std::optional<Moment>& departure, uint64_t number) const {
+  Scenario WorldOf(const std::optional<BranchPoint>& departure, uint64_t number) const {
     if (!departure) return WorldOfRun(options_, number);
     if (departure->world) {
       return BranchOf(options_.world, *departure->world, departure->at, number);
@@ -111,7 +112,7 @@ void Describe(const ViolationKind& kind, Scenario& scenario) {
   if (found == nullptr) return;
   scenario.about =
       Cat("Found by whorl hunt. ", WordOf(kind.invariant), " is violated at ",
-          SecondsText(found->at - Instant{}, 3), " s (",
+          FormatSeconds(found->at - Instant{}, 3), " s (",
           kind.where == "nothing" ? "before any commit" : kind.where, "): ", found->text, ".");
   scenario.name = Cat(scenario.protocol, ".", WordOf(kind.invariant), ".", kind.where);
 }
@@ -221,7 +222,7 @@ RunDigest DigestOfRun(const HuntOptions& options, const RunName& name) {
 }
 
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                     const HuntStep& go_on, HuntTallies& tallies, Learnt& learnt) {
+                     const HuntStep& go_on, HuntTallies& tallies, GuidanceState& learnt) {
   for (const std::string& protocol : options.protocols) tallies[protocol];
   absl::Status status;
   bool is_over = false;
@@ -249,12 +250,12 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, 
 
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
                      const HuntStep& go_on, HuntTallies& tallies) {
-  Learnt learnt;
+  GuidanceState learnt;
   return RunHunt(options, done, count, threads, go_on, tallies, learnt);
 }
 
 absl::Status RunEntries(const HuntOptions& options, int threads, bool is_begin,
-                        HuntTallies& tallies, Learnt& learnt) {
+                        HuntTallies& tallies, GuidanceState& learnt) {
   for (const std::string& protocol : options.protocols) tallies[protocol];
   std::vector<RunName> names;
   for (const auto& [entry, world] : options.entries.worlds) names.push_back({.entry = entry});

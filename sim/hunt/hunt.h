@@ -27,7 +27,7 @@
 #include "protocol/protocols.h"
 #include "sim/hunt/corpus.h"
 #include "sim/hunt/guide.h"
-#include "sim/hunt/kinds.h"
+#include "sim/hunt/run_coverage.h"
 #include "sim/hunt/world_generator.h"
 #include "sim/judge/batch.h"
 #include "sim/judge/check_report.h"
@@ -177,7 +177,7 @@ using HuntStep =
     std::function<BatchStep(uint64_t done, const RunDigest& last, const HuntTallies& so_far)>;
 
 // What a hunt remembers of its runs, beside what it tells of them.
-struct Learnt {
+struct GuidanceState {
   Guides guides;
   std::optional<Corpus> corpus;  // which keeps what is worth it
 };
@@ -190,7 +190,7 @@ struct Learnt {
 // REQUIRES: done <= count; with a guide or a corpus, kinds are counted; if options.guided, `done` is a
 // multiple of Guide::kGeneration.
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                     const HuntStep& go_on, HuntTallies& tallies, Learnt& learnt);
+                     const HuntStep& go_on, HuntTallies& tallies, GuidanceState& learnt);
 // The same from the first run on, or unguided.
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
                      const HuntStep& go_on, HuntTallies& tallies);
@@ -200,7 +200,7 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, 
 // kInternal: one failed to run.
 // REQUIRES: there is a corpus, and kinds are counted.
 absl::Status RunEntries(const HuntOptions& options, int threads, bool is_begin,
-                        HuntTallies& tallies, Learnt& learnt);
+                        HuntTallies& tallies, GuidanceState& learnt);
 
 // What a run of the hunt comes to.
 RunDigest DigestOfRun(const HuntOptions& options, const RunName& name);

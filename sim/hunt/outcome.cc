@@ -52,7 +52,7 @@ Scenario DrawnWorld(const HuntOptions& options, uint64_t run) {
   if (options.beside.empty()) return DrawWorld(options.world, protocol, seed);
   std::vector<const ProtocolInfo*> all = {&protocol};
   for (const std::string& name : options.beside) all.push_back(FindProtocol(name));
-  Scenario world = DrawWorld(options.world, CommonGround(all), seed);
+  Scenario world = DrawWorld(options.world, SharedCapabilities(all), seed);
   world.protocol = protocol.name;
   return world;
 }
@@ -90,7 +90,7 @@ RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, ObservationSink* 
 
 RunOutcome OutcomeOf(const HuntOptions& options, const RunName& name, const Scenario& world,
                      ObservationSink* sink) {
-  std::optional<KindsOfRun> kinds;
+  std::optional<RunCoverage> kinds;
   if (options.counts_kinds) kinds.emplace(world);
   WatchedRun watched = RunWatched(world, sink, kinds ? &*kinds : nullptr);
   RunOutcome outcome;
@@ -118,7 +118,7 @@ RunOutcome OutcomeOf(const HuntOptions& options, const RunName& name, const Scen
   }
   outcome.reached = watched.result.reached;
   if (!options.reach.empty()) {
-    outcome.nearest[static_cast<size_t>(Approach::kReach)] = {
+    outcome.nearest[static_cast<size_t>(NearMissKind::kReach)] = {
         .distance = static_cast<int64_t>(options.reach.size() - outcome.reached),
         .at = watched.result.reached_at};
   }

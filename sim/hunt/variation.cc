@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "protocol/protocols.h"
-#include "sim/hunt/common_ground.h"
 #include "sim/hunt/fault_generator.h"
+#include "sim/hunt/shared_capabilities.h"
 #include "sim/hunt/shrink.h"
 #include "sim/scenario/fault_checks.h"
 #include "sim/world/draws.h"
@@ -41,7 +41,7 @@ void AddFaults(const WorldOptions& options, Scenario& world, Draws& draws) {
   other.schedule.clear();
   const Duration safety = world.duration * 3 / 4;
   const ProtocolInfo* const alone = FindProtocol(world.protocol);
-  DrawFaults(options, CommonGround({&alone, 1}), safety, draws, other);
+  DrawFaults(options, SharedCapabilities({&alone, 1}), safety, draws, other);
   for (int64_t left = draws.Between(0, kMostAdded); left > 0 && !other.faults.empty(); --left) {
     const FaultSpec& fault = draws.Pick(other.faults);
     // A node that only a fault starts is another world.

@@ -18,7 +18,7 @@ using Shares = Draws::Weighted<int64_t>;
 
 class WorldGenerator {
  public:
-  WorldGenerator(const WorldOptions& options, const CommonGround& ground, uint64_t seed)
+  WorldGenerator(const WorldOptions& options, const SharedCapabilities& ground, uint64_t seed)
       : options_(options), ground_(ground), draws_(Combine(Mix(seed), ground.Hash())) {}
 
   Scenario Draw() {
@@ -241,7 +241,7 @@ class WorldGenerator {
   }
 
   const WorldOptions& options_;
-  const CommonGround& ground_;
+  const SharedCapabilities& ground_;
   Draws draws_;
   Scenario world_;
 };
@@ -250,10 +250,10 @@ class WorldGenerator {
 
 Scenario DrawWorld(const WorldOptions& options, const ProtocolInfo& protocol, uint64_t seed) {
   const ProtocolInfo* const alone = &protocol;
-  return DrawWorld(options, CommonGround({&alone, 1}), seed);
+  return DrawWorld(options, SharedCapabilities({&alone, 1}), seed);
 }
 
-Scenario DrawWorld(const WorldOptions& options, const CommonGround& ground, uint64_t seed) {
+Scenario DrawWorld(const WorldOptions& options, const SharedCapabilities& ground, uint64_t seed) {
   return WorldGenerator(options, ground, seed).Draw();
 }
 

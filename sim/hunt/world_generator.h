@@ -15,9 +15,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/protocols.h"
-#include "protocol/spanner/time.h"
-#include "sim/hunt/common_ground.h"
+#include "sim/hunt/shared_capabilities.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
@@ -47,6 +47,6 @@ Scenario DrawWorld(const WorldOptions& options, const ProtocolInfo& protocol, ui
 // One in which each protocol of the common ground can run, and whose protocol is the first of them. A
 // fault in it strikes at a time, or waits for a step that all of them have. Without rows of earlier
 // processes, unless they have one table.
-Scenario DrawWorld(const WorldOptions& options, const CommonGround& ground, uint64_t seed);
+Scenario DrawWorld(const WorldOptions& options, const SharedCapabilities& ground, uint64_t seed);
 
 }  // namespace whorl::sim

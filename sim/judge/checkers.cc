@@ -29,14 +29,14 @@ Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
   static_assert(StandInOrder<Judges>(std::make_index_sequence<kJudges - 1>()));
 }
 
-void Checkers::JudgeOnly(uint32_t invariants) {
+void Checkers::SelectInvariants(uint32_t invariants) {
   CheckerSetup setup = *setup_;
   setup.judged = invariants;
   setup_ = std::make_shared<const CheckerSetup>(std::move(setup));
 }
 
 void Checkers::Observe(const Observation& observation) {
-  NobodyListens nobody;
+  NullListener nobody;
   Observe(observation, nullptr, nobody);
 }
 
@@ -72,9 +72,9 @@ void Checkers::AddMemoryOf(int16_t node, CanonicalForm& form) const {
     const HasLockTruthful::Ceased& ceased =
         judge.ceased[setup_->ParticipationIndex(node, static_cast<uint16_t>(lock))];
     const auto gate = static_cast<int64_t>(static_cast<size_t>(form.Renamed(node)) * locks + lock);
-    form.AddHole({.kind = HoleKind::kGate, .scope = 0, .param = gate},
+    form.AddSlot({.kind = SlotKind::kQuestionTime, .scope = 0, .param = gate},
                  ToTimestamp(ceased.at).UnixNanos());
-    form.AddHole({.kind = HoleKind::kGated}, ceased.incarnation);
+    form.AddSlot({.kind = SlotKind::kConditional}, ceased.incarnation);
   }
 }
 

@@ -8,7 +8,7 @@
 //   2. Memory does not grow with simulated time, and an observation costs O(1) or O(log n) in the
 //      number of processes (ledger.h says which).
 //   3. Every invariant is judged, whether the protocol promises it or not, but for those that nobody asks for
-//      (JudgeOnly) and for no_wedge and paced_calls, which no state shows.
+//      (SelectInvariants) and for no_wedge and paced_calls, which no state shows.
 // REQUIRES of observations: `lock`, also in a CallName, is an index into Scenario::locks; a node
 // has one process at a time, so ProcessGone of the old one comes before ProcessStarted of the next.
 #pragma once
@@ -22,9 +22,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/time.h"
 #include "protocol/canonical_form.h"
 #include "protocol/names.h"
-#include "protocol/spanner/time.h"
 #include "sim/judge/checkers/fenced_writes_ordered.h"
 #include "sim/judge/checkers/handed_token_monotonic.h"
 #include "sim/judge/checkers/has_lock_truthful.h"
@@ -45,7 +45,7 @@
 namespace whorl::sim {
 
 // A listener of nothing.
-struct NobodyListens {
+struct NullListener {
   template <typename Change>
   void On(const Change&, const Now&) {}
   void Settle(uint16_t, const Now&) {}
@@ -59,7 +59,7 @@ class Checkers {
 
   // Of the invariants, judges those that have a bit here. What the others need to know is forgotten, so that
   // states need not be told apart by it. REQUIRES: nothing was observed.
-  void JudgeOnly(uint32_t invariants);
+  void SelectInvariants(uint32_t invariants);
 
   void Observe(const Observation& observation);
   // The same, and counts the violations in `tallies`, if it is not null. `listener` is told what the
@@ -102,7 +102,7 @@ class Checkers {
   template <typename Listener>
   void Take(const RowCommitted& x, const Now& now, Listener& listener);
   template <typename Listener>
-  void Take(const StandingChanged& x, const Now& now, Listener& listener);
+  void Take(const LeadershipViewChanged& x, const Now& now, Listener& listener);
   // Calls On() of every judge that has one for such a change, and of the listener.
   template <typename Change, typename Listener>
   void Notify(const Change& x, const Now& now, Listener& listener);
@@ -174,7 +174,7 @@ void Checkers::Take(const RowCommitted& x, const Now& now, Listener& listener) {
 }
 
 template <typename Listener>
-void Checkers::Take(const StandingChanged& x, const Now& now, Listener& listener) {
+void Checkers::Take(const LeadershipViewChanged& x, const Now& now, Listener& listener) {
   const Ledger::StandingEffects effects = ledger_.On(x, *setup_);
   if (effects.own_token) Notify(*effects.own_token, now, listener);
   if (effects.stepped_down) Notify(*effects.stepped_down, now, listener);

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/names.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/waypoints.h"
 
 namespace whorl::sim {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/text.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
 

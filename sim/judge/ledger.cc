@@ -198,7 +198,7 @@ std::optional<WorkBegan> Ledger::On(const WorkChanged& x, const CheckerSetup& se
   return WorkBegan{.process = x.process, .lock = x.lock};
 }
 
-Ledger::StandingEffects Ledger::On(const StandingChanged& x, const CheckerSetup& setup) {
+Ledger::StandingEffects Ledger::On(const LeadershipViewChanged& x, const CheckerSetup& setup) {
   StandingEffects effects;
   if (!IsCurrent(x.process)) return effects;
   Participation& participation = participations_[setup.ParticipationIndex(x.process.node, x.lock)];

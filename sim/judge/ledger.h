@@ -17,10 +17,10 @@
 #include <span>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/canonical_form.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
-#include "protocol/spanner/time.h"
 #include "protocol/token.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/scenario/rules.h"
@@ -118,7 +118,7 @@ class Ledger {
     std::optional<OwnTokenChanged> own_token;
     std::optional<SteppedDown> stepped_down;
   };
-  StandingEffects On(const StandingChanged& x, const CheckerSetup& setup);
+  StandingEffects On(const LeadershipViewChanged& x, const CheckerSetup& setup);
 
   const std::optional<Version>& Newest(uint16_t lock) const { return locks_[lock].newest; }
   // Nobody if there is no row.

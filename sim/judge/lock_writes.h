@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 #include "sim/world/observation.h"
 
 namespace whorl::sim {

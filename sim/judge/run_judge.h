@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
+#include "base/time.h"
 #include "protocol/names.h"
-#include "protocol/spanner/time.h"
 #include "sim/judge/check_report.h"
 #include "sim/judge/checkers.h"
 #include "sim/judge/checkers/no_wedge.h"

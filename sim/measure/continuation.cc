@@ -1,7 +1,6 @@
 #include "sim/measure/continuation.h"
 
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
+#include "base/text.h"
 #include "sim/world/mix.h"
 
 namespace whorl::sim {

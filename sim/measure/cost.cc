@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/judge/batch.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/run.h"
-#include "sim/scenario/error_text.h"
 #include "sim/world/draws.h"
 #include "sim/world/latency.h"
 

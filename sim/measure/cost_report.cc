@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::sim {
 namespace {

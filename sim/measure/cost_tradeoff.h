@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "sim/judge/batch.h"
 #include "sim/measure/cost_report.h"
 

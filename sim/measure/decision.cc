@@ -8,15 +8,14 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "sim/judge/batch.h"
 #include "sim/judge/run_judge.h"
 #include "sim/measure/continuation.h"
 #include "sim/report/row_text.h"
 #include "sim/report/timeline.h"
 #include "sim/report/trace.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/names.h"
-#include "sim/scenario/number_text.h"
 #include "sim/world/driver.h"
 #include "sim/world/latency.h"
 

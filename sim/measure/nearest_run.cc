@@ -6,11 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "sim/judge/batch.h"
 #include "sim/judge/run_judge.h"
 #include "sim/measure/continuation.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/world/driver.h"
 #include "sim/world/latency.h"
 

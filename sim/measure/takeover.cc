@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/language.h"
 #include "sim/world/draws.h"
 #include "sim/world/latency.h"

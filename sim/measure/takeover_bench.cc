@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/measure/takeover.h"
-#include "sim/scenario/error_text.h"
 #include "sim/world/mix.h"
 
 namespace whorl::sim {

@@ -1,7 +1,7 @@
 #include "sim/measure/takeover_case.h"
 
+#include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/latency.h"
 

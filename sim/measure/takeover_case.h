@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {

@@ -1,6 +1,6 @@
 #include "sim/report/chrome_trace.h"
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::sim {
 namespace {

@@ -9,14 +9,13 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "sim/judge/expectations.h"
 #include "sim/report/history.h"
 #include "sim/report/row_text.h"
 #include "sim/report/story.h"
 #include "sim/report/transaction_text.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/names.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/rules.h"
 #include "sim/scenario/writer.h"
 
@@ -213,7 +212,7 @@ class StoryBuilder {
     if (const auto* x = std::get_if<QuestionAnswered>(&what)) {
       return AnswerText(x->answer, x->asked_at);
     }
-    if (const auto* x = std::get_if<StandingChanged>(&what)) {
+    if (const auto* x = std::get_if<LeadershipViewChanged>(&what)) {
       return Cat("takes the token ",
                  x->standing.own_token ? TokenText(*x->standing.own_token) : "none",
                  " for its own");

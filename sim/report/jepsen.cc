@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "sim/report/json_print.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/faults/kinds.h"
 
 namespace whorl::sim {

@@ -42,7 +42,7 @@ Json MetricsJson(const Metrics& metrics) {
   for (const Metric metric : AllOf<Metric>()) {
     Json& field = object[std::string(WordOf(metric))];
     if (IsTime(metric)) {
-      field = SecondsText({metrics[metric]});
+      field = FormatSeconds({metrics[metric]});
     } else {
       field = metrics[metric];
     }
@@ -92,13 +92,13 @@ Json JsonPrinter::Special(std::string_view, ProcessId process) const {
   return names_.Process(process);
 }
 Json JsonPrinter::Special(std::string_view, Duration duration) const {
-  return SecondsText(duration);
+  return FormatSeconds(duration);
 }
 Json JsonPrinter::Special(std::string_view, Instant instant) const {
-  return SecondsText({instant.ns});
+  return FormatSeconds({instant.ns});
 }
 Json JsonPrinter::Special(std::string_view, LocalInstant instant) const {
-  return SecondsText(instant - LocalInstant{});
+  return FormatSeconds(instant - LocalInstant{});
 }
 Json JsonPrinter::Special(std::string_view, Timestamp timestamp) const {
   return FormatRfc3339(timestamp);

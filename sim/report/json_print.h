@@ -21,6 +21,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/text.h"
 #include "protocol/field_tree.h"
 #include "protocol/machine.h"
 #include "protocol/names.h"
@@ -30,7 +31,6 @@
 #include "sim/scenario/json_text.h"
 #include "sim/scenario/metrics.h"
 #include "sim/scenario/names.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/observation.h"
 

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <variant>
 
+#include "base/text.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/known.h"
 #include "sim/report/row_text.h"
 #include "sim/report/trace.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/scenario/rules.h"
 #include "sim/scenario/writer.h"
 #include "sim/world/latency.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/report/row_text.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/latency.h"
 
@@ -257,7 +257,7 @@ void PerfettoWriter::On(const CallServed& x) {
   Json args = Args(x);
   if (const auto waiting = waiting_.find(x.call); waiting != waiting_.end()) {
     from = waiting->second;
-    args["waited"] = SecondsText(now_ - from);
+    args["waited"] = FormatSeconds(now_ - from);
     waiting_.erase(waiting);
   }
   const Instant until = now_ + kServedWidth;

@@ -1,7 +1,7 @@
 #include "sim/report/row_text.h"
 
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
+#include "base/text.h"
+#include "base/time.h"
 
 namespace whorl::sim {
 namespace {
@@ -12,7 +12,7 @@ constexpr size_t kKeptOfLonger = 8;
 
 }  // namespace
 
-std::string InstantText(Instant at) { return SecondsText({at.ns}, 6); }
+std::string InstantText(Instant at) { return FormatSeconds({at.ns}, 6); }
 
 std::string ShortValueText(const Value& value) {
   if (const auto* time = std::get_if<Timestamp>(&value)) return InstantText(ToInstant(*time));

@@ -8,9 +8,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "sim/report/row_text.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::sim {
 namespace {

@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/text.h"
 #include "protocol/names.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/run.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/loader.h"
 
 namespace whorl::sim {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "sim/report/row_text.h"
 #include "sim/report/state_words.h"
-#include "sim/scenario/error_text.h"
 #include "sim/world/node_clock.h"
 #include "spanner_model/transaction.h"
 
@@ -166,7 +166,7 @@ class SpannerReport {
 
 Json SpannerStateJson(const World& world, const StateWatch& watch, const Names& names, Instant at) {
   const SpannerReport report(world, watch, names);
-  const model::Moment moment = SpannersClocks(world, at);
+  const model::ClockReading moment = SpannersClocks(world, at);
   Json json = Json::object();
   json["truetime"] = {{"earliest", TimeWords(ToInstant(moment.truetime.earliest))},
                       {"latest", TimeWords(ToInstant(moment.truetime.latest))}};

@@ -3,14 +3,14 @@
 #include <string_view>
 #include <variant>
 
-#include "sim/scenario/number_text.h"
+#include "base/time.h"
 #include "sim/world/node_clock.h"
 #include "sim/world/spanner_clocks.h"
 
 namespace whorl::sim {
 
 std::string TimeWords(Instant at) {
-  std::string text = SecondsText({at.ns});
+  std::string text = FormatSeconds({at.ns});
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text;
@@ -26,7 +26,7 @@ LocalTime NodesClocks(const World& world, int16_t node, Instant at) {
   return ReadClocks(of.clock, of.started, at);
 }
 
-model::Moment SpannersClocks(const World& world, Instant at) {
+model::ClockReading SpannersClocks(const World& world, Instant at) {
   const SpannerState& spanner = world.state().spanner;
   const Timestamp now = ToTimestamp(at);
   return {.truetime = TrueTimeAt(spanner.truetime, 0, at),

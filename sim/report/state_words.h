@@ -20,7 +20,7 @@ std::string TimeWords(Instant at);
 Json ValueWords(const Value& value);
 
 LocalTime NodesClocks(const World& world, int16_t node, Instant at);
-model::Moment SpannersClocks(const World& world, Instant at);
+model::ClockReading SpannersClocks(const World& world, Instant at);
 
 Json Words(const FieldTree& tree);
 Json Words(const FieldTree::Fields& fields);

@@ -6,9 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/report/row_text.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::sim {
 namespace {

@@ -5,9 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/report/row_text.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 #include "sim/world/latency.h"
 
 namespace whorl::sim {

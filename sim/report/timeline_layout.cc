@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "sim/scenario/number_text.h"
+#include "base/time.h"
 
 namespace whorl::sim {
 namespace {
@@ -38,7 +38,7 @@ std::string_view ColourOf(Tone tone) {
 }
 
 std::string TimeCell(Instant at) {
-  const std::string text = SecondsText({at.ns}, 6);
+  const std::string text = FormatSeconds({at.ns}, 6);
   return std::string(kTimeWidth - std::min(kTimeWidth, text.size()), ' ') + text;
 }
 

@@ -30,7 +30,7 @@ constexpr std::string_view EventWord(const TransactionCommitted&) {
 }
 constexpr std::string_view EventWord(const TransactionFinished&) { return "transaction_finished"; }
 constexpr std::string_view EventWord(const RowCommitted&) { return "row_committed"; }
-constexpr std::string_view EventWord(const StandingChanged&) { return "standing_changed"; }
+constexpr std::string_view EventWord(const LeadershipViewChanged&) { return "standing_changed"; }
 constexpr std::string_view EventWord(const BeliefChanged&) { return "belief_changed"; }
 constexpr std::string_view EventWord(const CalledBack&) { return "called_back"; }
 constexpr std::string_view EventWord(const QuestionAsked&) { return "question_asked"; }
@@ -58,7 +58,7 @@ std::string TraceLine(const JsonPrinter& printer, const Observation& observation
                       uint64_t hash) {
   Json line = Json::object();
   line["n"] = ordinal;
-  line["t"] = SecondsText({observation.at.ns});
+  line["t"] = FormatSeconds({observation.at.ns});
   line["hash"] = HashText(hash);
   line["event"] = std::string(ObservedEventText(observation.what));
   std::visit([&](const auto& what) { printer.AddFields(what, line); }, observation.what);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::sim {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "sim/report/page_spans.h"
 #include "sim/report/page_tables.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
 namespace {

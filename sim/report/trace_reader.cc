@@ -1,7 +1,7 @@
 #include "sim/report/trace_reader.h"
 
+#include "base/text.h"
 #include "sim/report/trace.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
 namespace {

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <variant>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "sim/report/row_text.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
 
 namespace whorl::sim {
 namespace {
@@ -21,7 +21,7 @@ bool IsShown(const Value& value) {
 
 }  // namespace
 
-std::string AfterText(Duration duration) { return Cat(SecondsText(duration, 3), " s"); }
+std::string AfterText(Duration duration) { return Cat(FormatSeconds(duration, 3), " s"); }
 
 TransactionDescriber::TransactionDescriber(const Scenario& scenario, const History& history)
     : scenario_(scenario),

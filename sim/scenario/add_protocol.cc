@@ -9,9 +9,9 @@
 #include <string_view>
 #include <variant>
 
-#include "sim/scenario/error_text.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "sim/scenario/metrics.h"
-#include "sim/scenario/units.h"
 #include "spanner_model/schema.h"
 
 namespace whorl::sim {

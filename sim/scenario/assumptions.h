@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/protocols.h"
-#include "protocol/spanner/time.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {

@@ -1,7 +1,7 @@
 // Loads `branches`.
 #include <string>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/parts.h"
 
 namespace whorl::sim {

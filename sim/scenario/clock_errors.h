@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::sim {
 

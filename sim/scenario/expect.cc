@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <variant>
 
-#include "sim/scenario/error_text.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "sim/scenario/metrics.h"
 #include "sim/scenario/parts.h"
-#include "sim/scenario/units.h"
 #include "sim/scenario/waypoints.h"
 
 namespace whorl::sim {

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/units.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
 
 namespace whorl::sim {
 namespace {
@@ -226,7 +226,7 @@ void Checks::Compare(std::vector<uint32_t>& faults) {
 
 void Checks::ReportContradiction(uint32_t first, uint32_t second) {
   const FaultSpec& later = scenario_.faults[second];
-  const std::string_view what = SetByBoth(scenario_.faults[first].what, later.what);
+  const std::string_view what = ConflictingSetting(scenario_.faults[first].what, later.what);
   if (what.empty()) return;
   const std::string whose =
       later.node == FaultSpec::kNoNode ? "" : Cat(" of ", NodeText(later.node));

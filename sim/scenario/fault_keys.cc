@@ -1,7 +1,7 @@
 // The keys of a fault that only its kind takes, read by the kind's fields.
 #include <algorithm>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/faults/keys.h"
 #include "sim/scenario/parts.h"
 #include "sim/scenario/rules.h"

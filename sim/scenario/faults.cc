@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/nearest_word.h"
+#include "base/text.h"
 #include "sim/scenario/fault_checks.h"
-#include "sim/scenario/nearest_word.h"
 #include "sim/scenario/parts.h"
 
 namespace whorl::sim {

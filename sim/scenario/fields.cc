@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <variant>
 
+#include "base/nearest_word.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/nearest_word.h"
-#include "sim/scenario/units.h"
 
 namespace whorl::sim {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/names.h"
-#include "protocol/spanner/time.h"
 #include "sim/scenario/json_document.h"
 #include "sim/scenario/language.h"
 

@@ -4,8 +4,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "base/time.h"
 #include "protocol/counting.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::sim {
 

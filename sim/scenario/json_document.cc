@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 
 namespace whorl::sim {
 namespace {

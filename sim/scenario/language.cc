@@ -5,9 +5,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "protocol/names.h"
 #include "protocol/protocols.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/faults/keys.h"
 #include "sim/scenario/metrics.h"
 

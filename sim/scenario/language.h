@@ -19,12 +19,11 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
 
-inline constexpr Duration kMaxDuration = Seconds(int64_t{10} * 365 * 24 * 3600);  // ten years
 inline constexpr int64_t kMaxNodes = 1000;
 inline constexpr size_t kMaxLocks = 1000;
 inline constexpr size_t kMaxFaults = 20'000;  // after patterns were expanded

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/json_document.h"
 #include "sim/scenario/parts.h"

@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "sim/scenario/error_text.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "sim/scenario/parts.h"
-#include "sim/scenario/units.h"
 
 namespace whorl::sim {
 namespace {

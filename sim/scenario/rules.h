@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "sim/scenario/scenario.h"
 

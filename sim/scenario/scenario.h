@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
 #include "sim/scenario/faults/kinds.h"
 #include "sim/scenario/instant.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/nearest_word.h"
+#include "base/nearest_word.h"
+#include "base/text.h"
 #include "sim/scenario/parts.h"
 
 namespace whorl::sim {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/json_text.h"
 #include "sim/scenario/language.h"
 #include "sim/scenario/metrics.h"

@@ -1,8 +1,8 @@
 // The interval of Spanner's TrueTime, at the start of a run or after a fault sets it.
 #pragma once
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl::sim {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
 namespace {

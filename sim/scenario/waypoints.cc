@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "protocol/names.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/fault_checks.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/parts.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/faults/keys.h"
 #include "sim/scenario/json_text.h"
 #include "sim/scenario/language.h"

@@ -24,9 +24,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/machine.h"
 #include "protocol/spanner/fields.h"
-#include "protocol/spanner/time.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {

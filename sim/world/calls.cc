@@ -21,7 +21,7 @@ void CallSlot::Take() {
   std::construct_at(&call_.response);
 }
 
-uint32_t AddCall(Work& work) {
+uint32_t AddCall(WorldContext& work) {
   WorldState& state = work.state;
   auto place = static_cast<uint32_t>(state.calls.size());
   if (state.free_calls.empty()) {
@@ -34,7 +34,7 @@ uint32_t AddCall(Work& work) {
   return place;
 }
 
-std::optional<uint32_t> FindCall(const Work& work, const CallName& name) {
+std::optional<uint32_t> FindCall(const WorldContext& work, const CallName& name) {
   const std::vector<CallSlot>& calls = work.state.calls;
   const auto holds = [&](uint32_t place) {
     return calls[place].is_taken() && calls[place].call().name == name;
@@ -48,13 +48,13 @@ std::optional<uint32_t> FindCall(const Work& work, const CallName& name) {
   return std::nullopt;
 }
 
-void StopWaiting(Work& work, Call& call) {
+void StopWaiting(WorldContext& work, Call& call) {
   call.awaited = false;
   if (call.timeout) work.Cancel(*call.timeout);
   call.timeout.reset();
 }
 
-void AbandonCall(Work& work, uint32_t place) {
+void AbandonCall(WorldContext& work, uint32_t place) {
   Call& call = work.CallAt(place);
   StopWaiting(work, call);
   if (call.held) {
@@ -65,7 +65,7 @@ void AbandonCall(Work& work, uint32_t place) {
   FreeIfDone(work, place);
 }
 
-void AbandonCallsOf(Work& work, ProcessId process) {
+void AbandonCallsOf(WorldContext& work, ProcessId process) {
   const std::vector<CallSlot>& calls = work.state.calls;
   for (uint32_t place = 0; place < calls.size(); ++place) {
     if (!calls[place].is_taken() || calls[place].call().name.process != process) continue;
@@ -73,7 +73,7 @@ void AbandonCallsOf(Work& work, ProcessId process) {
   }
 }
 
-void FreeIfDone(Work& work, uint32_t place) {
+void FreeIfDone(WorldContext& work, uint32_t place) {
   const Call& call = work.CallAt(place);
   if (call.awaited || call.at_spanner || call.timeout) return;
   work.state.calls[place].Free();
@@ -82,11 +82,11 @@ void FreeIfDone(Work& work, uint32_t place) {
 
 // --- how long a process waits ------------------------------------------------------------------
 
-Instant DeadlineOf(Work& work, const Call& call) {
+Instant DeadlineOf(WorldContext& work, const Call& call) {
   return work.WhenShown(call.name.process.node, call.deadline);
 }
 
-void SetTimeout(Work& work, uint32_t place, Instant at) {
+void SetTimeout(WorldContext& work, uint32_t place, Instant at) {
   Call& call = work.CallAt(place);
   if (call.timeout) {
     if (work.state.pending[*call.timeout].due <= at) return;
@@ -96,7 +96,7 @@ void SetTimeout(Work& work, uint32_t place, Instant at) {
                                CallTimesOut{.call = call.name}, place);
 }
 
-void RescheduleTimeouts(Work& work, int16_t node) {
+void RescheduleTimeouts(WorldContext& work, int16_t node) {
   for (uint32_t place = 0; place < work.state.calls.size(); ++place) {
     if (!work.state.calls[place].is_taken()) continue;
     Call& call = work.CallAt(place);
@@ -110,13 +110,13 @@ void RescheduleTimeouts(Work& work, int16_t node) {
   }
 }
 
-void ObserveHanging(Work& work, Call& call) {
+void ObserveHanging(WorldContext& work, Call& call) {
   if (call.hangs) return;
   call.hangs = true;
   work.Observe(CallHangs{.call = call.name, .step = call.step});
 }
 
-void LeaveHanging(Work& work, uint32_t place) {
+void LeaveHanging(WorldContext& work, uint32_t place) {
   Call& call = work.CallAt(place);
   ObserveHanging(work, call);
   SetTimeout(

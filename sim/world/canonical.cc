@@ -325,7 +325,7 @@ void AddLastUsed(const World& world, const model::TransactionState& transaction,
                  CanonicalForm& form) {
   const Duration ahead = world.state().spanner.truetime.epsilon * 2;
   const Duration limit = world.setup().catalogue->options().idle_limit + ahead;
-  form.AddHole({.kind = HoleKind::kFloored, .scope = 0, .param = -limit.ns},
+  form.AddSlot({.kind = SlotKind::kFloored, .scope = 0, .param = -limit.ns},
                transaction.last_used.UnixNanos());
 }
 
@@ -334,7 +334,7 @@ void AddAge(const std::optional<model::Age>& age, CanonicalForm& form) {
   form.AddWord(age ? 1 : 0);
   if (!age) return;
   // The name is that of who began it.
-  form.AddHole({.kind = HoleKind::kRank, .scope = CanonicalForm::kScopeOfAges},
+  form.AddSlot({.kind = SlotKind::kRank, .scope = CanonicalForm::kScopeOfAges},
                static_cast<int64_t>(age->place));
 }
 
@@ -497,9 +497,9 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
     const int64_t from_now = (least - ToTimestamp(world.now())).ns;
     const model::SplitState& each = database.splits[split];
     const Timestamp last = std::max(each.last_commit, each.last_read);
-    const Hole floored = {.kind = HoleKind::kFloored, .scope = 0, .param = from_now};
-    form.AddHole(floored, last.UnixNanos());
-    form.AddHole(floored, each.last_visible.UnixNanos());
+    const NumericSlot floored = {.kind = SlotKind::kFloored, .scope = 0, .param = from_now};
+    form.AddSlot(floored, last.UnixNanos());
+    form.AddSlot(floored, each.last_visible.UnixNanos());
   }
   form.EndPart();
 }

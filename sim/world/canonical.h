@@ -9,7 +9,7 @@
 //   3. Counters that only grow, such as a process's transactions: their order among those that are
 //      alive is enough.
 //   4. What time it is: see canonical_form.h.
-// Its parts are what a step of the world reads and writes (sim/explore/steps.h): each process with its
+// Its parts are what a step of the world reads and writes (sim/explore/transition_cache.h): each process with its
 // timers, each call with its messages, the database, each transaction.
 // REQUIRES, beside what canonical_form.h asks of the code under test: where a clock's rate is not 1,
 // nothing depends on its fraction of a nanosecond.

@@ -7,12 +7,12 @@
 namespace whorl::sim {
 namespace {
 
-void RescheduleWhatIsDue(Work& work, int16_t node) {
+void RescheduleWhatIsDue(WorldContext& work, int16_t node) {
   RescheduleTimers(work, node);
   RescheduleTimeouts(work, node);
 }
 
-void ObserveClock(Work& work, int16_t node) {
+void ObserveClock(WorldContext& work, int16_t node) {
   const NodeClock& clock = work.NodeAt(node).clock;
   work.Observe(ClockChanged{.node = node,
                             .error = WallError(clock, work.state.now),
@@ -22,7 +22,7 @@ void ObserveClock(Work& work, int16_t node) {
 
 }  // namespace
 
-void SetClock(Work& work, int16_t node, const ClockFault& change) {
+void SetClock(WorldContext& work, int16_t node, const ClockFault& change) {
   NodeClock& clock = work.NodeAt(node).clock;
   if (change.offset) clock.offset += *change.offset - WallError(clock, work.state.now);
   if (change.step) clock.offset += *change.step;
@@ -39,7 +39,7 @@ void SetClock(Work& work, int16_t node, const ClockFault& change) {
   ObserveClock(work, node);
 }
 
-void ReleaseClock(Work& work, int16_t node) {
+void ReleaseClock(WorldContext& work, int16_t node) {
   NodeClock& clock = work.NodeAt(node).clock;
   if (clock.stands == 1) {
     LetClockRun(work, node);
@@ -48,7 +48,7 @@ void ReleaseClock(Work& work, int16_t node) {
   }
 }
 
-void LetClockRun(Work& work, int16_t node) {
+void LetClockRun(WorldContext& work, int16_t node) {
   NodeClock& clock = work.NodeAt(node).clock;
   Rebase(clock, work.state.now);
   clock.stands = 0;

@@ -4,14 +4,14 @@
 #include <cstdint>
 
 #include "sim/scenario/scenario.h"
-#include "sim/world/world_work.h"
+#include "sim/world/world_context.h"
 
 namespace whorl::sim {
 
-void SetClock(Work& work, int16_t node, const ClockFault& change);
+void SetClock(WorldContext& work, int16_t node, const ClockFault& change);
 // One of the faults that make the clock stand is over. REQUIRES: the clock stands.
-void ReleaseClock(Work& work, int16_t node);
+void ReleaseClock(WorldContext& work, int16_t node);
 // The clock runs again, however many faults make it stand.
-void LetClockRun(Work& work, int16_t node);
+void LetClockRun(WorldContext& work, int16_t node);
 
 }  // namespace whorl::sim

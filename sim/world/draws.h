@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "sim/world/mix.h"
 
 namespace whorl::sim {

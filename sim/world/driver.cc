@@ -4,7 +4,7 @@
 #include <optional>
 #include <variant>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/writer.h"
 #include "sim/world/schedule.h"
 
@@ -29,7 +29,7 @@ Driver::Driver(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
       world_(MakeSetup(scenario, make_config), out_),
       announced_(scenario.nodes.size()),
       branch_at_(scenario.branches.empty() ? kNoBranch : scenario.branches.front().event) {
-  TakeIn();
+  DrainOutbox();
 }
 
 Driver::Driver(const Driver& other, std::unique_ptr<Chance> chance, ObservationSink* sink)
@@ -73,7 +73,7 @@ void Driver::TakeDue(const PendingSlot& next) {
   if (!triggers_.empty() && StrikesBefore(next)) return;
   CountTaken(next.choice);
   world_.TakeNext(*chance_, out_);
-  TakeIn();
+  DrainOutbox();
 }
 
 void Driver::StartBranches() {
@@ -90,7 +90,7 @@ void Driver::Finish() {
   if (next_entry_ < schedule.size()) EndSchedule("comes after the end of the run");
   out_.observed.clear();
   out_.observed.emplace_back(end_, RunEnded{});
-  TakeIn();
+  DrainOutbox();
 }
 
 std::vector<uint32_t> Driver::UnfiredFaults() const {
@@ -140,7 +140,7 @@ bool Driver::TakeEntry(const ScheduleEntry& entry, Instant until) {
   CountTaken(choice);
   FixedChance chance(entry.clocks);
   world_.TakeEarly(choice, chance, out_);
-  TakeIn();
+  DrainOutbox();
   ++next_entry_;
   return true;
 }
@@ -183,7 +183,7 @@ void Driver::TakeStrike(const Triggers::Hit& hit, Chance& chance) {
   const Choice fault = world_.Trigger(hit.fault, hit.call);
   CountTaken(fault);
   world_.Take(fault, chance, out_);
-  TakeIn();
+  DrainOutbox();
 }
 
 void Driver::CountTaken(const Choice& choice) {
@@ -193,7 +193,7 @@ void Driver::CountTaken(const Choice& choice) {
 }
 
 // Hears what could be observed.
-void Driver::TakeIn() {
+void Driver::DrainOutbox() {
   std::vector<Triggers::Hit> hits;
   for (const Observation& observation : out_.observed) {
     Hear(observation);

@@ -93,7 +93,7 @@ class Driver {
   void StrikeNow(const Triggers::Hit& hit);
   void TakeStrike(const Triggers::Hit& hit, Chance& chance);
   void CountTaken(const Choice& choice);
-  void TakeIn();
+  void DrainOutbox();
   void Hear(const Observation& observation);
 
   Instant end_;

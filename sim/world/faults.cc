@@ -29,14 +29,14 @@ bool Believes(const Node& node) {
 }
 
 // The node that the fault strikes now; below 0 if it strikes none.
-int16_t NodeStruckBy(const Work& work, const FaultSpec& fault) {
+int16_t NodeStruckBy(const WorldContext& work, const FaultSpec& fault) {
   if (fault.node != FaultSpec::kLeader) return fault.node;
   const auto leader = std::ranges::find_if(work.state.nodes, Believes);
   if (leader == work.state.nodes.end()) return FaultSpec::kNoNode;
   return static_cast<int16_t>(leader - work.state.nodes.begin());
 }
 
-bool HasTarget(Work& work, const FaultSpec& fault, int16_t node) {
+bool HasTarget(WorldContext& work, const FaultSpec& fault, int16_t node) {
   if (fault.As<SessionLossFault>() != nullptr) {
     return node >= 0 && SessionOfNode(work, node) != nullptr;
   }
@@ -45,7 +45,8 @@ bool HasTarget(Work& work, const FaultSpec& fault, int16_t node) {
 }
 
 // The place of the newest write of the process and lock that is on its way to the resource.
-std::optional<uint32_t> FindNewestWrite(const Work& work, ProcessId process, uint16_t lock) {
+std::optional<uint32_t> FindNewestWrite(const WorldContext& work, ProcessId process,
+                                        uint16_t lock) {
   std::optional<uint32_t> newest;
   work.state.pending.ForEach([&](const PendingSlot& slot, uint32_t place) {
     const auto* write = std::get_if<ResourceWrite>(&slot.choice.event);
@@ -56,7 +57,7 @@ std::optional<uint32_t> FindNewestWrite(const Work& work, ProcessId process, uin
 }
 
 // Whether the call, or the write, is still there for the fault to strike.
-bool CanStrike(Work& work, const FaultSpec& fault, int16_t node, const CallName& name) {
+bool CanStrike(WorldContext& work, const FaultSpec& fault, int16_t node, const CallName& name) {
   if (name.process.node != node) return false;
   if (SlowsItsTrigger(fault)) return FindNewestWrite(work, name.process, name.lock).has_value();
   const auto* latency = fault.As<LatencyFault>();
@@ -78,30 +79,32 @@ bool CanStrike(Work& work, const FaultSpec& fault, int16_t node, const CallName&
 
 // --- the machine's effects ---------------------------------------------------------------------
 
-void CarryOut(Work& work, const ObserveFault& observed) { work.Observe(observed.what); }
+void ApplyEffect(WorldContext& work, const ObserveFault& observed) { work.Observe(observed.what); }
 
-void CarryOut(Work& work, const PauseProcess& pause) { PauseNode(work, pause.node); }
-void CarryOut(Work& work, const ResumeProcess& resume) { ResumeNode(work, resume.node); }
-void CarryOut(Work& work, const CrashProcess& crash) {
+void ApplyEffect(WorldContext& work, const PauseProcess& pause) { PauseNode(work, pause.node); }
+void ApplyEffect(WorldContext& work, const ResumeProcess& resume) { ResumeNode(work, resume.node); }
+void ApplyEffect(WorldContext& work, const CrashProcess& crash) {
   RemoveProcess(work, crash.node, /*crashed=*/true);
 }
-void CarryOut(Work& work, const StopProcess& stop) { StopNode(work, stop.node); }
-void CarryOut(Work& work, const StartProcess& start) { StartNode(work, start.node, std::nullopt); }
-void CarryOut(Work& work, const StartAgain& start) {
+void ApplyEffect(WorldContext& work, const StopProcess& stop) { StopNode(work, stop.node); }
+void ApplyEffect(WorldContext& work, const StartProcess& start) {
+  StartNode(work, start.node, std::nullopt);
+}
+void ApplyEffect(WorldContext& work, const StartAgain& start) {
   work.Schedule(work.state.now + start.after, ChoiceKind::kFault, start.node,
                 NodeStarts{.fault = start.fault});
 }
 
-void CarryOut(Work& work, const EndLater& end) {
+void ApplyEffect(WorldContext& work, const EndLater& end) {
   work.Schedule(work.state.now + end.after, ChoiceKind::kFault, -1,
                 FaultEnds{.fault = end.fault, .node = end.node, .incarnation = end.incarnation});
 }
 
-void CarryOut(Work& work, const SetLink& set) { work.Observe(set.change); }
-void CarryOut(Work& work, const ReleaseMessages& release) {
+void ApplyEffect(WorldContext& work, const SetLink& set) { work.Observe(set.change); }
+void ApplyEffect(WorldContext& work, const ReleaseMessages& release) {
   ReleaseHeld(work, release.node, release.requests, release.replies);
 }
-void CarryOut(Work& work, const LeaveSlowCalls& leave) {
+void ApplyEffect(WorldContext& work, const LeaveSlowCalls& leave) {
   for (CallSlot& slot : work.state.calls) {
     if (!slot.is_taken() || slot.call().name.process.node != leave.node) continue;
     if (!slot.call().slowed || !slot.call().awaited) continue;
@@ -110,30 +113,30 @@ void CarryOut(Work& work, const LeaveSlowCalls& leave) {
   }
 }
 
-void CarryOut(Work& work, const TakeSession& take) { LoseSession(work, take.node); }
+void ApplyEffect(WorldContext& work, const TakeSession& take) { LoseSession(work, take.node); }
 
-void CarryOut(Work& work, const TellOfRelease& tell) {
+void ApplyEffect(WorldContext& work, const TellOfRelease& tell) {
   for (const uint16_t lock : work.SpecOf(tell.node).locks) {
     work.Schedule(work.state.now, ChoiceKind::kDeliver, tell.node, ReleaseHeard{.lock = lock});
   }
 }
 
-void CarryOut(Work& work, const SetNodeClock& set) {
+void ApplyEffect(WorldContext& work, const SetNodeClock& set) {
   SetClock(work, set.node, set.change);
   if (set.change.stands) PauseNode(work, set.node);
 }
-void CarryOut(Work& work, const ReleaseNodeClock& release) {
+void ApplyEffect(WorldContext& work, const ReleaseNodeClock& release) {
   if (work.NodeAt(release.node).clock.stands == 0) return;
   ReleaseClock(work, release.node);
   ResumeNode(work, release.node);
 }
-void CarryOut(Work& work, const SetSpannerClocks& set) { SetClocksOfSpanner(work, set); }
+void ApplyEffect(WorldContext& work, const SetSpannerClocks& set) { SetClocksOfSpanner(work, set); }
 
-void CarryOut(Work& work, const ActAsOperator& acts) {
+void ApplyEffect(WorldContext& work, const ActAsOperator& acts) {
   OnOperatorActs(work, {.fault = acts.fault});
 }
 
-void CarryOut(Work& work, const DropRequest& drop) {
+void ApplyEffect(WorldContext& work, const DropRequest& drop) {
   const uint32_t place = *FindCall(work, drop.call);
   Call& call = work.CallAt(place);
   work.Cancel(*FindPendingOf<CallArrives>(work, place));
@@ -142,7 +145,7 @@ void CarryOut(Work& work, const DropRequest& drop) {
   LeaveHanging(work, place);
 }
 
-void CarryOut(Work& work, const DropReply& drop) {
+void ApplyEffect(WorldContext& work, const DropReply& drop) {
   const uint32_t place = *FindCall(work, drop.call);
   Call& call = work.CallAt(place);
   if (const auto reply = FindPendingOf<ReplyArrives>(work, place)) {
@@ -155,15 +158,15 @@ void CarryOut(Work& work, const DropReply& drop) {
   call.drop_reply = true;
 }
 
-void CarryOut(Work& work, const MarkCall& mark) {
+void ApplyEffect(WorldContext& work, const MarkCall& mark) {
   work.CallAt(*FindCall(work, mark.call)).struck_by = mark.fault;
 }
 
-void CarryOut(Work& work, const DelayMessage& delay) {
+void ApplyEffect(WorldContext& work, const DelayMessage& delay) {
   DelayMessageOf(work, *FindCall(work, delay.call), delay.fault);
 }
 
-void CarryOut(Work& work, const DelayWrite& delay) {
+void ApplyEffect(WorldContext& work, const DelayWrite& delay) {
   const uint32_t place = *FindNewestWrite(work, delay.process, delay.lock);
   const DrawnFor whom = {.node = delay.process.node, .lock = delay.lock, .step = steps::kWrite};
   DrawnFaultChance chance(*work.chance, Draw::kResourceLatency, whom);
@@ -171,26 +174,26 @@ void CarryOut(Work& work, const DelayWrite& delay) {
   Postpone(work, place, chance.Delay(delay.fault, slow.add));
 }
 
-void CarryOut(Work& work, const FaultEffects& effects) {
+void ApplyEffect(WorldContext& work, const FaultEffects& effects) {
   for (const FaultEffect& effect : effects) {
-    std::visit([&work](const auto& what) { CarryOut(work, what); }, effect);
+    std::visit([&work](const auto& what) { ApplyEffect(work, what); }, effect);
   }
 }
 
 // LosesRequest or LosesReply of the machine.
 using Loses = bool (*)(const Scenario&, ActiveFaults&, int16_t node, FaultEffects& out);
 
-bool LosesBy(Loses loses, Work& work, int16_t node) {
+bool LosesBy(Loses loses, WorldContext& work, int16_t node) {
   if (work.state.faults.At(node).armed.empty()) return false;
   FaultEffects effects;
   const bool lost = loses(work.scenario, work.state.faults, node, effects);
-  CarryOut(work, effects);
+  ApplyEffect(work, effects);
   return lost;
 }
 
 }  // namespace
 
-void OnFaultBegins(Work& work, const FaultBegins& begins) {
+void OnFaultBegins(WorldContext& work, const FaultBegins& begins) {
   const FaultSpec& fault = work.scenario.faults[begins.fault];
   const int16_t node = NodeStruckBy(work, fault);
   FaultTarget target = {.node = node, .exists = HasTarget(work, fault, node), .call = {}};
@@ -201,24 +204,24 @@ void OnFaultBegins(Work& work, const FaultBegins& begins) {
   if (begins.trigger && CanStrike(work, fault, node, *begins.trigger)) target.call = begins.trigger;
   FaultEffects effects;
   OnFaultDue(work.scenario, work.state.faults, begins.fault, target, effects);
-  CarryOut(work, effects);
+  ApplyEffect(work, effects);
 }
 
-void OnFaultEnds(Work& work, const FaultEnds& ends) {
+void OnFaultEnds(WorldContext& work, const FaultEnds& ends) {
   const uint32_t incarnation = ends.node < 0 ? 0 : work.NodeAt(ends.node).incarnation;
   FaultEffects effects;
   OnFaultOver(work.scenario, work.state.faults, ends.fault, ends.node, incarnation,
               ends.incarnation, effects);
-  CarryOut(work, effects);
+  ApplyEffect(work, effects);
 }
 
-bool LosesRequest(Work& work, int16_t node) { return LosesBy(LosesRequest, work, node); }
-bool LosesReply(Work& work, int16_t node) { return LosesBy(LosesReply, work, node); }
+bool LosesRequest(WorldContext& work, int16_t node) { return LosesBy(LosesRequest, work, node); }
+bool LosesReply(WorldContext& work, int16_t node) { return LosesBy(LosesReply, work, node); }
 
-void TakeArmed(Work& work, int16_t node, uint32_t fault) {
+void TakeArmed(WorldContext& work, int16_t node, uint32_t fault) {
   FaultEffects effects;
   TakeArmed(work.state.faults, node, fault, effects);
-  CarryOut(work, effects);
+  ApplyEffect(work, effects);
 }
 
 }  // namespace whorl::sim

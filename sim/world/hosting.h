@@ -51,9 +51,9 @@ concept ApplicationHost = requires(Host& host, ApplicationTimer timer, LocalInst
 
 namespace hosting_internal {
 
-void Carry(ApplicationHost auto& host, const Started& started) { host.Queue(started); }
-void Carry(ApplicationHost auto& host, const WorkStopped& stopped) { host.Queue(stopped); }
-void Carry(ApplicationHost auto& host, const Asked& asked) {
+void Apply(ApplicationHost auto& host, const Started& started) { host.Queue(started); }
+void Apply(ApplicationHost auto& host, const WorkStopped& stopped) { host.Queue(stopped); }
+void Apply(ApplicationHost auto& host, const Asked& asked) {
   host.Observe(QuestionAsked{.process = host.process(),
                              .lock = host.lock(),
                              .ask = asked.ask,
@@ -61,18 +61,18 @@ void Carry(ApplicationHost auto& host, const Asked& asked) {
   if (asked.question == Question::kHasLock) host.asked_at() = host.Now();
   host.Queue(asked);
 }
-void Carry(ApplicationHost auto& host, const StopRequested& stop) {
+void Apply(ApplicationHost auto& host, const StopRequested& stop) {
   host.Observe(
       ParticipationEnded{.process = host.process(), .lock = host.lock(), .reason = stop.reason});
   host.Queue(stop);
 }
-void Carry(ApplicationHost auto& host, const SetApplicationTimer& set) {
+void Apply(ApplicationHost auto& host, const SetApplicationTimer& set) {
   host.SetTimer(set.timer, set.at);
 }
-void Carry(ApplicationHost auto& host, const CancelApplicationTimer& cancel) {
+void Apply(ApplicationHost auto& host, const CancelApplicationTimer& cancel) {
   host.CancelTimer(cancel.timer);
 }
-void Carry(ApplicationHost auto& host, const WriteToResource& write) {
+void Apply(ApplicationHost auto& host, const WriteToResource& write) {
   for (const bool fenced : {true, false}) {
     if (!WritesTo(write.resource, fenced)) continue;
     host.Observe(WriteSent{
@@ -98,20 +98,20 @@ void GiveApplication(ApplicationHost auto& host, const ApplicationEvent& event) 
   };
   if (!was_at_work && (is_at_work || wrote)) observe_work(true);
   for (const ApplicationEffect& effect : effects) {
-    std::visit([&host](const auto& what) { hosting_internal::Carry(host, what); }, effect);
+    std::visit([&host](const auto& what) { hosting_internal::Apply(host, what); }, effect);
   }
   if (!is_at_work && (was_at_work || wrote)) observe_work(false);
 }
 
 // --- effects of the protocol's machine that concern the application ------------------------------
 
-void Carry(ApplicationHost auto& host, const LeadershipChanged& changed) {
+void Apply(ApplicationHost auto& host, const LeadershipChanged& changed) {
   host.Observe(
       CalledBack{.process = host.process(), .lock = host.lock(), .leader = changed.leader});
   GiveApplication(host, changed);
 }
 
-void Carry(ApplicationHost auto& host, Answer&& answer) {
+void Apply(ApplicationHost auto& host, Answer&& answer) {
   const ApplicationAnswered answered{
       .question = answer.question, .yes = answer.yes, .token = answer.token};
   const bool has_lock = answer.question == Question::kHasLock;
@@ -122,7 +122,7 @@ void Carry(ApplicationHost auto& host, Answer&& answer) {
   GiveApplication(host, answered);
 }
 
-void Carry(ApplicationHost auto& host, Note&& note) {
+void Apply(ApplicationHost auto& host, Note&& note) {
   host.Observe(Noted{.process = host.process(), .lock = host.lock(), .note = std::move(note)});
 }
 

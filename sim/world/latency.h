@@ -12,7 +12,7 @@
 #include <array>
 #include <cstdint>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {

@@ -14,10 +14,12 @@
 namespace whorl::sim {
 namespace {
 
-const Links& LinksOf(const Work& work, int16_t node) { return work.state.faults.At(node).links; }
+const Links& LinksOf(const WorldContext& work, int16_t node) {
+  return work.state.faults.At(node).links;
+}
 
 // How long a message of the call takes, with `service` at Spanner added.
-Duration LatencyOf(Work& work, uint32_t place, Draw draw, Duration service = {}) {
+Duration LatencyOf(WorldContext& work, uint32_t place, Draw draw, Duration service = {}) {
   Call& call = work.CallAt(place);
   const int16_t node = call.name.process.node;
   const Duration usual =
@@ -36,7 +38,7 @@ Duration LatencyOf(Work& work, uint32_t place, Draw draw, Duration service = {})
 }
 
 // The connection is refused; the process learns of it after one network latency.
-void Refuse(Work& work, uint32_t place) {
+void Refuse(WorldContext& work, uint32_t place) {
   Call& call = work.CallAt(place);
   const int16_t node = call.name.process.node;
   call.at_spanner = true;  // keeps the call's slot until the refusal has arrived
@@ -50,12 +52,12 @@ void Refuse(Work& work, uint32_t place) {
 }
 
 // A black hole holds the message back: it is pending, but it is not due.
-void Hold(Work& work, uint32_t place, const PendingEvent& message) {
+void Hold(WorldContext& work, uint32_t place, const PendingEvent& message) {
   LeaveHanging(work, place);
   work.CallAt(place).held = work.state.pending.Add({.event = message}, place);
 }
 
-void IgnoreLateReply(Work& work, uint32_t place) {
+void IgnoreLateReply(WorldContext& work, uint32_t place) {
   Call& call = work.CallAt(place);
   work.Observe(LateReplyIgnored{.call = call.name});
   call.at_spanner = false;
@@ -64,7 +66,7 @@ void IgnoreLateReply(Work& work, uint32_t place) {
 
 // The process hears how its call ended. `response` may be the call's own: it stays where it is
 // until another call takes the place, and by then the process has taken what it needs.
-void EndCall(Work& work, uint32_t place, bool from_spanner, Response&& response) {
+void EndCall(WorldContext& work, uint32_t place, bool from_spanner, Response&& response) {
   Call& call = work.CallAt(place);
   StopWaiting(work, call);
   const CallName name = call.name;
@@ -78,7 +80,7 @@ void EndCall(Work& work, uint32_t place, bool from_spanner, Response&& response)
 
 // --- requests ----------------------------------------------------------------------------------
 
-void SendToSpanner(Work& work, uint32_t place) {
+void SendToSpanner(WorldContext& work, uint32_t place) {
   Call& call = work.CallAt(place);
   const int16_t node = call.name.process.node;
   call.sent_at = work.state.now;
@@ -101,7 +103,7 @@ void SendToSpanner(Work& work, uint32_t place) {
   }
 }
 
-void OnCallArrives(Work& work, uint32_t place) {
+void OnCallArrives(WorldContext& work, uint32_t place) {
   const Call& call = work.CallAt(place);
   const LinkState link = LinksOf(work, call.name.process.node).to;
   const bool sender_lives = FindParticipant(work, call.name.process, call.name.lock) != nullptr;
@@ -114,7 +116,7 @@ void OnCallArrives(Work& work, uint32_t place) {
 
 // --- replies -----------------------------------------------------------------------------------
 
-void SendReply(Work& work, uint32_t place, Response&& response, Duration service) {
+void SendReply(WorldContext& work, uint32_t place, Response&& response, Duration service) {
   Call& call = work.CallAt(place);
   const int16_t node = call.name.process.node;
   if (!call.awaited) return IgnoreLateReply(work, place);
@@ -128,7 +130,7 @@ void SendReply(Work& work, uint32_t place, Response&& response, Duration service
                 place);
 }
 
-void OnReplyArrives(Work& work, uint32_t place, const ReplyArrives& reply) {
+void OnReplyArrives(WorldContext& work, uint32_t place, const ReplyArrives& reply) {
   Call& call = work.CallAt(place);
   if (!call.awaited) return IgnoreLateReply(work, place);
   const int16_t node = call.name.process.node;
@@ -141,7 +143,7 @@ void OnReplyArrives(Work& work, uint32_t place, const ReplyArrives& reply) {
   EndCall(work, place, reply.from_spanner, std::move(call.response));
 }
 
-void OnCallTimesOut(Work& work, uint32_t place) {
+void OnCallTimesOut(WorldContext& work, uint32_t place) {
   Call& call = work.CallAt(place);
   call.timeout.reset();
   if (!call.awaited) return FreeIfDone(work, place);
@@ -159,7 +161,8 @@ void OnCallTimesOut(Work& work, uint32_t place) {
 
 // --- messages that a fault meets on their way --------------------------------------------------------
 
-std::optional<uint32_t> FindMessageOnItsWay(const Work& work, uint32_t call, Direction direction) {
+std::optional<uint32_t> FindMessageOnItsWay(const WorldContext& work, uint32_t call,
+                                            Direction direction) {
   std::optional<uint32_t> found;
   work.state.pending.ForEach([&](const PendingSlot& slot, uint32_t place) {
     if (slot.call != call || slot.queued == PendingSlot::kNone) return;
@@ -172,7 +175,7 @@ std::optional<uint32_t> FindMessageOnItsWay(const Work& work, uint32_t call, Dir
   return found;
 }
 
-void DelayMessageOf(Work& work, uint32_t place, uint32_t fault) {
+void DelayMessageOf(WorldContext& work, uint32_t place, uint32_t fault) {
   const auto& latency = *work.scenario.faults[fault].As<LatencyFault>();
   const uint32_t message = *FindMessageOnItsWay(work, place, latency.direction);
   const bool is_request =
@@ -186,7 +189,7 @@ void DelayMessageOf(Work& work, uint32_t place, uint32_t fault) {
   if (work.state.pending[message].due > deadline) SetTimeout(work, place, deadline);
 }
 
-void Postpone(Work& work, uint32_t event, Duration by) {
+void Postpone(WorldContext& work, uint32_t event, Duration by) {
   const Instant due = std::max(work.state.pending[event].due, work.state.now) + by;
   work.state.pending.Dequeue(event);
   work.state.pending.Enqueue(event, due);
@@ -194,7 +197,7 @@ void Postpone(Work& work, uint32_t event, Duration by) {
 
 // --- the end of a black hole -------------------------------------------------------------------
 
-void ReleaseHeld(Work& work, int16_t node, bool requests, bool replies) {
+void ReleaseHeld(WorldContext& work, int16_t node, bool requests, bool replies) {
   if (!requests && !replies) return;
   for (uint32_t place = 0; place < work.state.calls.size(); ++place) {
     const CallSlot& slot = work.state.calls[place];

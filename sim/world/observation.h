@@ -190,11 +190,11 @@ struct RowCommitted {
 
 // --- what a process believes and answers -------------------------------------------------------
 
-struct StandingChanged {
+struct LeadershipViewChanged {
   ProcessId process;
   uint16_t lock = 0;
-  Standing standing;
-  WHORL_FIELDS(StandingChanged, process, lock, standing);
+  LeadershipView standing;
+  WHORL_FIELDS(LeadershipViewChanged, process, lock, standing);
 };
 // A belief begins or lapses. A crash, a stop and a local deadline make it lapse too; a local
 // deadline does so even while the process is paused.
@@ -266,7 +266,7 @@ using ObservedEvent =
                  ParticipationEnded, LinkChanged, FaultBegan, FaultEnded, CallSent, CallServed,
                  CallWaits, CallHangs, CallEnded, LateReplyIgnored, TransactionStarted,
                  TransactionAbortedBySpanner, TransactionCommitted, TransactionFinished,
-                 RowCommitted, StandingChanged, BeliefChanged, CalledBack, QuestionAsked,
+                 RowCommitted, LeadershipViewChanged, BeliefChanged, CalledBack, QuestionAsked,
                  QuestionAnswered, Noted, WriteSent, WriteArrived, RunEnded, SpannerAvailability,
                  ClockChanged, SpannerClocksChanged, SessionLost, SessionCreated, WorkChanged>;
 

@@ -15,7 +15,7 @@ namespace {
 constexpr uint16_t kStatementCall = 1;
 constexpr uint16_t kCommitCall = 0;
 
-CallName NameOf(const Work& work, const OperatorActs& acts, uint16_t call) {
+CallName NameOf(const WorldContext& work, const OperatorActs& acts, uint16_t call) {
   return {.process = {},
           .lock = TargetOf(work.scenario.faults[acts.fault].what)->lock,
           .request = static_cast<RequestId>(acts.fault),
@@ -24,7 +24,7 @@ CallName NameOf(const Work& work, const OperatorActs& acts, uint16_t call) {
           .call = call};
 }
 
-void SendStatement(Work& work, const OperatorActs& acts, Statement statement) {
+void SendStatement(WorldContext& work, const OperatorActs& acts, Statement statement) {
   ExecuteSql call;
   call.transaction = BeginReadWrite{};
   call.statement = std::move(statement);
@@ -32,18 +32,18 @@ void SendStatement(Work& work, const OperatorActs& acts, Statement statement) {
   ServeAtOnce(work, NameOf(work, acts, kStatementCall), call);
 }
 
-void SendCommit(Work& work, const OperatorActs& acts, Commit commit) {
+void SendCommit(WorldContext& work, const OperatorActs& acts, Commit commit) {
   ServeAtOnce(work, NameOf(work, acts, kCommitCall), commit);
 }
 
 }  // namespace
 
-bool RowExists(const Work& work, const RowOfLock& target) {
+bool RowExists(const WorldContext& work, const RowOfLock& target) {
   return model::FindNewest(work.state.database.tables.front(), {KeyOfRow(work.scenario, target)}) !=
          nullptr;
 }
 
-void OnOperatorActs(Work& work, const OperatorActs& acts) {
+void OnOperatorActs(WorldContext& work, const OperatorActs& acts) {
   Commit commit;
   if (acts.has_begun) {
     commit.transaction = model::MakeTransactionId(NameOf(work, acts, kStatementCall));
@@ -58,7 +58,7 @@ void OnOperatorActs(Work& work, const OperatorActs& acts) {
   SendCommit(work, acts, std::move(commit));
 }
 
-void OnOperatorHears(Work& work, const model::Replied& replied) {
+void OnOperatorHears(WorldContext& work, const model::Replied& replied) {
   if (replied.call.call == kSessionCall) return;
   const Status& status = replied.response.status;
   OperatorActs next = {.fault = replied.call.request, .attempt = replied.call.attempt};

@@ -1,13 +1,13 @@
 // An operator who writes to a lock's row, and retries after ABORTED.
 #pragma once
 
-#include "sim/world/world_work.h"
+#include "sim/world/world_context.h"
 
 namespace whorl::sim {
 
-bool RowExists(const Work& work, const RowOfLock& target);
+bool RowExists(const WorldContext& work, const RowOfLock& target);
 // Sends the next call of the operator's transaction.
-void OnOperatorActs(Work& work, const OperatorActs& acts);
-void OnOperatorHears(Work& work, const model::Replied& replied);
+void OnOperatorActs(WorldContext& work, const OperatorActs& acts);
+void OnOperatorHears(WorldContext& work, const model::Replied& replied);
 
 }  // namespace whorl::sim

@@ -19,7 +19,7 @@ constexpr StepName kAnnouncedRelease{"release"};
 // Hosts the application of one participant (hosting.h).
 class Hosting {
  public:
-  Hosting(Work& work, int16_t node, Participant& participant)
+  Hosting(WorldContext& work, int16_t node, Participant& participant)
       : work_(work), node_(node), participant_(participant) {}
 
   ProcessId process() const { return work_.ProcessOf(node_); }
@@ -60,13 +60,13 @@ class Hosting {
   }
 
  private:
-  Work& work_;
+  WorldContext& work_;
   const int16_t node_;
   Participant& participant_;
 };
 
 // Announcements do not go through Spanner, so no fault between a node and Spanner stops them.
-void SendAnnouncements(Work& work, int16_t sender, const Participant& participant) {
+void SendAnnouncements(WorldContext& work, int16_t sender, const Participant& participant) {
   if (!work.scenario.network.announce_releases) return;
   const uint16_t lock = participant.lock;
   for (size_t i = 0; i < work.state.nodes.size(); ++i) {
@@ -81,7 +81,7 @@ void SendAnnouncements(Work& work, int16_t sender, const Participant& participan
   }
 }
 
-void DoEffect(Work& work, int16_t node, Participant& participant, Effect&& effect) {
+void DoEffect(WorldContext& work, int16_t node, Participant& participant, Effect&& effect) {
   Hosting host(work, node, participant);
   if (auto* run = std::get_if<RunTransaction>(&effect)) {
     StartTransaction(work, node, participant, std::move(*run));
@@ -92,18 +92,18 @@ void DoEffect(Work& work, int16_t node, Participant& participant, Effect&& effec
   } else if (const auto* given_up = std::get_if<CancelTransaction>(&effect)) {
     GiveUpTransaction(work, node, participant, given_up->request);
   } else if (const auto* changed = std::get_if<LeadershipChanged>(&effect)) {
-    Carry(host, *changed);
+    Apply(host, *changed);
   } else if (auto* answer = std::get_if<Answer>(&effect)) {
-    Carry(host, std::move(*answer));
+    Apply(host, std::move(*answer));
   } else if (std::holds_alternative<AnnounceRelease>(effect)) {
     SendAnnouncements(work, node, participant);
   } else {
-    Carry(host, std::move(std::get<Note>(effect)));
+    Apply(host, std::move(std::get<Note>(effect)));
   }
 }
 
 // `event` may be gone as soon as the machine has taken its step: effects queue more of them.
-void StepMachine(Work& work, int16_t node, size_t place, const Event& event) {
+void StepMachine(WorldContext& work, int16_t node, size_t place, const Event& event) {
   Participant& participant = work.NodeAt(node).participants[place];
   const ProtocolConfig& config = work.setup.configs[static_cast<size_t>(node)][place];
   const LocalTime now = work.ClocksOf(node);
@@ -117,7 +117,7 @@ void StepMachine(Work& work, int16_t node, size_t place, const Event& event) {
 
 }  // namespace
 
-Participant* FindParticipant(Work& work, ProcessId process, uint16_t lock) {
+Participant* FindParticipant(WorldContext& work, ProcessId process, uint16_t lock) {
   Node& node = work.NodeAt(process.node);
   if (node.life == Life::kDown || node.incarnation != process.incarnation) return nullptr;
   for (Participant& participant : node.participants) {
@@ -126,7 +126,7 @@ Participant* FindParticipant(Work& work, ProcessId process, uint16_t lock) {
   return nullptr;
 }
 
-void RunMachines(Work& work) {
+void RunMachines(WorldContext& work) {
   std::vector<Outbox::MachineEvent>& events = work.out.machine_events;
   // What a step queues is taken after what was queued before it.
   for (size_t next = 0; next < events.size(); ++next) {
@@ -137,14 +137,15 @@ void RunMachines(Work& work) {
   events.clear();
 }
 
-void StepApplication(Work& work, int16_t node, Participant& participant,
+void StepApplication(WorldContext& work, int16_t node, Participant& participant,
                      const ApplicationEvent& event) {
   Hosting host(work, node, participant);
   GiveApplication(host, event);
 }
 
-void NoticeStanding(Work& work, int16_t node, Participant& participant, const LocalTime& now) {
-  Standing standing = StandingOf(participant.machine, now);
+void NoticeStanding(WorldContext& work, int16_t node, Participant& participant,
+                    const LocalTime& now) {
+  LeadershipView standing = LeadershipViewOf(participant.machine, now);
   if (standing == participant.standing) return;
   if (standing.believes_until != participant.standing.believes_until) {
     participant.belief_lapsed = false;
@@ -154,12 +155,12 @@ void NoticeStanding(Work& work, int16_t node, Participant& participant, const Lo
     }
   }
   participant.standing = standing;
-  work.Observe(StandingChanged{
+  work.Observe(LeadershipViewChanged{
       .process = work.ProcessOf(node), .lock = participant.lock, .standing = std::move(standing)});
   UpdateBelief(work, node, participant);
 }
 
-void UpdateBelief(Work& work, int16_t node, Participant& participant) {
+void UpdateBelief(WorldContext& work, int16_t node, Participant& participant) {
   const bool believes = participant.standing.believes && !participant.belief_lapsed &&
                         work.NodeAt(node).life == Life::kRunning;
   if (believes == participant.believes) return;

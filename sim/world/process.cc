@@ -12,7 +12,7 @@
 namespace whorl::sim {
 namespace {
 
-void StartParticipant(Work& work, int16_t node, uint16_t place) {
+void StartParticipant(WorldContext& work, int16_t node, uint16_t place) {
   const NodeSpec& spec = work.SpecOf(node);
   Participant& participant = work.NodeAt(node).participants[place];
   participant.machine = MakeProtocolState(work.setup.configs[static_cast<size_t>(node)][place],
@@ -24,7 +24,7 @@ void StartParticipant(Work& work, int16_t node, uint16_t place) {
 
 // --- lives -------------------------------------------------------------------------------------
 
-void StartNode(Work& work, int16_t node_index, std::optional<uint32_t> fault) {
+void StartNode(WorldContext& work, int16_t node_index, std::optional<uint32_t> fault) {
   Node& node = work.NodeAt(node_index);
   if (node.life == Life::kRunning) {
     // Something else started it first; the fault is over all the same.
@@ -51,7 +51,7 @@ void StartNode(Work& work, int16_t node_index, std::optional<uint32_t> fault) {
   if (fault) work.Observe(FaultEnded{.fault = *fault});
 }
 
-void RemoveProcess(Work& work, int16_t node_index, bool crashed) {
+void RemoveProcess(WorldContext& work, int16_t node_index, bool crashed) {
   Node& node = work.NodeAt(node_index);
   if (node.life == Life::kDown) return;
   const ProcessId process = work.ProcessOf(node_index);
@@ -70,7 +70,7 @@ void RemoveProcess(Work& work, int16_t node_index, bool crashed) {
   work.Observe(ProcessGone{.process = process, .crashed = crashed});
 }
 
-void StopNode(Work& work, int16_t node_index) {
+void StopNode(WorldContext& work, int16_t node_index) {
   Node& node = work.NodeAt(node_index);
   node.life = Life::kStopped;
   work.Observe(ProcessStopped{.process = work.ProcessOf(node_index)});
@@ -81,13 +81,13 @@ void StopNode(Work& work, int16_t node_index) {
   }
 }
 
-void PauseNode(Work& work, int16_t node) {
+void PauseNode(WorldContext& work, int16_t node) {
   if (work.NodeAt(node).pauses++ == 0) {
     work.Observe(ProcessPaused{.process = work.ProcessOf(node)});
   }
 }
 
-void ResumeNode(Work& work, int16_t node_index) {
+void ResumeNode(WorldContext& work, int16_t node_index) {
   Node& node = work.NodeAt(node_index);
   if (node.pauses == 0 || --node.pauses > 0) return;
   work.Observe(ProcessResumed{.process = work.ProcessOf(node_index)});
@@ -100,7 +100,7 @@ void ResumeNode(Work& work, int16_t node_index) {
 
 // --- what reaches a process --------------------------------------------------------------------
 
-void OnTimer(Work& work, const TimerDue& due) {
+void OnTimer(WorldContext& work, const TimerDue& due) {
   Participant* participant = FindParticipant(work, due.process, due.lock);
   if (participant == nullptr) return;
   std::vector<ActiveTimer>& timers = participant->timers;
@@ -126,7 +126,7 @@ void OnTimer(Work& work, const TimerDue& due) {
 }
 
 // The process that the node runs now hears it, whichever it ran when the announcement was sent.
-void OnReleaseHeard(Work& work, int16_t node, const ReleaseHeard& heard) {
+void OnReleaseHeard(WorldContext& work, int16_t node, const ReleaseHeard& heard) {
   const Participant* participant = FindParticipant(work, work.ProcessOf(node), heard.lock);
   if (participant != nullptr) QueueForMachine(work, node, *participant, ReleaseAnnounced{});
 }

@@ -4,21 +4,21 @@
 #include <cstdint>
 #include <optional>
 
-#include "sim/world/world_work.h"
+#include "sim/world/world_context.h"
 
 namespace whorl::sim {
 
 // Starts a process on the node, unless one runs. Then `fault` is over.
-void StartNode(Work& work, int16_t node, std::optional<uint32_t> fault);
+void StartNode(WorldContext& work, int16_t node, std::optional<uint32_t> fault);
 // The process loses all that it knew; what it sent stays on its way.
-void RemoveProcess(Work& work, int16_t node, bool crashed);
+void RemoveProcess(WorldContext& work, int16_t node, bool crashed);
 // Asks the process to stop.
-void StopNode(Work& work, int16_t node);
+void StopNode(WorldContext& work, int16_t node);
 // Pauses count: a process runs when each of them is over.
-void PauseNode(Work& work, int16_t node);
-void ResumeNode(Work& work, int16_t node);
+void PauseNode(WorldContext& work, int16_t node);
+void ResumeNode(WorldContext& work, int16_t node);
 
-void OnTimer(Work& work, const TimerDue& due);
-void OnReleaseHeard(Work& work, int16_t node, const ReleaseHeard& heard);
+void OnTimer(WorldContext& work, const TimerDue& due);
+void OnReleaseHeard(WorldContext& work, int16_t node, const ReleaseHeard& heard);
 
 }  // namespace whorl::sim

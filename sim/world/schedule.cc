@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/writer.h"
 
 namespace whorl::sim {

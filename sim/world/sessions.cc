@@ -17,7 +17,7 @@ namespace {
 
 AskerId AskerOf(uint16_t lock, RequestId request) { return AskerId{lock} << 16 | request; }
 
-void SetSessionsTimer(Work& work, int16_t node_index) {
+void SetSessionsTimer(WorldContext& work, int16_t node_index) {
   Node& node = work.NodeAt(node_index);
   Participant& first = node.participants.front();
   const auto next = NextPoolTime(work.setup.session_policy, node.sessions->pool);
@@ -30,7 +30,7 @@ void SetSessionsTimer(Work& work, int16_t node_index) {
   if (!is_set) SetTimerAt(work, node_index, first, TimerOwner::kSessions, 0, *next);
 }
 
-void SendCreateSession(Work& work, int16_t node_index, const CreateSessions& create) {
+void SendCreateSession(WorldContext& work, int16_t node_index, const CreateSessions& create) {
   Node& node = work.NodeAt(node_index);
   const uint32_t place = AddCall(work);
   Call& call = work.CallAt(place);
@@ -46,7 +46,7 @@ void SendCreateSession(Work& work, int16_t node_index, const CreateSessions& cre
   SendToSpanner(work, place);
 }
 
-void DoPoolEffects(Work& work, int16_t node, const std::vector<PoolEffect>& effects) {
+void DoPoolEffects(WorldContext& work, int16_t node, const std::vector<PoolEffect>& effects) {
   const auto find_asker = [&](AskerId asker) -> Participant& {
     return *FindParticipant(work, work.ProcessOf(node), static_cast<uint16_t>(asker >> 16));
   };
@@ -67,7 +67,7 @@ void DoPoolEffects(Work& work, int16_t node, const std::vector<PoolEffect>& effe
 
 }  // namespace
 
-void MakeSessions(Work& work, int16_t node_index) {
+void MakeSessions(WorldContext& work, int16_t node_index) {
   Node& node = work.NodeAt(node_index);
   const CallName name = {.process = work.ProcessOf(node_index),
                          .lock = node.participants.front().lock,
@@ -84,7 +84,7 @@ void MakeSessions(Work& work, int16_t node_index) {
                     {&made.name, 1}, asked);
 }
 
-void RequestSession(Work& work, int16_t node_index, Participant& participant,
+void RequestSession(WorldContext& work, int16_t node_index, Participant& participant,
                     const ActiveRunner& runner) {
   Node& node = work.NodeAt(node_index);
   if (!node.sessions) {
@@ -105,14 +105,14 @@ void RequestSession(Work& work, int16_t node_index, Participant& participant,
   DoPoolEffects(work, node_index, effects);
 }
 
-void OnSessionLost(Work& work, int16_t node, const SessionName& name) {
+void OnSessionLost(WorldContext& work, int16_t node, const SessionName& name) {
   std::vector<PoolEffect> effects;
   ReturnSession(work.setup.session_policy, work.NodeAt(node).sessions->pool, work.MonotonicOf(node),
                 name, /*lost=*/true, effects);
   DoPoolEffects(work, node, effects);
 }
 
-void OnSessionReply(Work& work, int16_t node_index, const Response& response) {
+void OnSessionReply(WorldContext& work, int16_t node_index, const Response& response) {
   Node& node = work.NodeAt(node_index);
   const LocalInstant now = work.MonotonicOf(node_index);
   std::vector<PoolEffect> effects;
@@ -129,14 +129,14 @@ void OnSessionReply(Work& work, int16_t node_index, const Response& response) {
   DoPoolEffects(work, node_index, effects);
 }
 
-void OnSessionsTimer(Work& work, int16_t node) {
+void OnSessionsTimer(WorldContext& work, int16_t node) {
   std::vector<PoolEffect> effects;
   OnPoolTime(work.setup.session_policy, work.NodeAt(node).sessions->pool, work.MonotonicOf(node),
              effects);
   DoPoolEffects(work, node, effects);
 }
 
-const SessionName* SessionOfNode(Work& work, int16_t node_index) {
+const SessionName* SessionOfNode(WorldContext& work, int16_t node_index) {
   const Node& node = work.NodeAt(node_index);
   if (!node.sessions || node.sessions->pool.sessions.empty()) return nullptr;
   const SessionName& name = node.sessions->pool.sessions.front().name;
@@ -146,7 +146,7 @@ const SessionName* SessionOfNode(Work& work, int16_t node_index) {
   return nullptr;
 }
 
-void LoseSession(Work& work, int16_t node) {
+void LoseSession(WorldContext& work, int16_t node) {
   const SessionName name = *SessionOfNode(work, node);
   work.Observe(SessionLost{.process = work.ProcessOf(node)});
   ServeAtOnce(work, {.process = {}, .call = kSessionCall}, DeleteSession{.session = name});

@@ -4,26 +4,27 @@
 
 #include <cstdint>
 
-#include "sim/world/world_work.h"
+#include "sim/world/world_context.h"
 
 namespace whorl::sim {
 
 // The process's first session exists when it starts, as the permanent session of other processes
 // does, so a scenario runs the same way until the fault strikes.
-void MakeSessions(Work& work, int16_t node);
+void MakeSessions(WorldContext& work, int16_t node);
 // Gets a session for a transaction that has none or has lost it, and answers by OnSessionGranted or
 // OnSessionRefused (transactions.h).
-void RequestSession(Work& work, int16_t node, Participant& participant, const ActiveRunner& runner);
+void RequestSession(WorldContext& work, int16_t node, Participant& participant,
+                    const ActiveRunner& runner);
 // A transaction has ended because its session was lost.
-void OnSessionLost(Work& work, int16_t node, const SessionName& name);
-void OnSessionReply(Work& work, int16_t node, const Response& response);
-void OnSessionsTimer(Work& work, int16_t node);
+void OnSessionLost(WorldContext& work, int16_t node, const SessionName& name);
+void OnSessionReply(WorldContext& work, int16_t node, const Response& response);
+void OnSessionsTimer(WorldContext& work, int16_t node);
 
 // --- the fault that takes a session away ---------------------------------------------------------
 
 // The session that the node's process uses and Spanner knows; null if there is none at present.
-const SessionName* SessionOfNode(Work& work, int16_t node);
+const SessionName* SessionOfNode(WorldContext& work, int16_t node);
 // REQUIRES: there is such a session.
-void LoseSession(Work& work, int16_t node);
+void LoseSession(WorldContext& work, int16_t node);
 
 }  // namespace whorl::sim

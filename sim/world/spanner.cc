@@ -24,13 +24,13 @@ bool IsOperator(const CallName& name) { return name.process == ProcessId{}; }
 
 // Observes that the commit hangs if it waits for an interval that a fault has changed: the wait is
 // longer than the scenario's own interval requires.
-void ObserveTrueTimeWait(Work& work, const CallName& commit) {
+void ObserveTrueTimeWait(WorldContext& work, const CallName& commit) {
   if (IsOperator(commit) || work.state.spanner.truetime == work.scenario.spanner.truetime) return;
   Call& call = work.CallAt(*FindCall(work, commit));
   if (call.awaited) ObserveHanging(work, call);
 }
 
-Duration PickReplication(Work& work, const CallName& commit) {
+Duration PickReplication(WorldContext& work, const CallName& commit) {
   const LatencyTable& table = work.latencies.replication;
   if (IsOperator(commit)) {
     return Pick(table,
@@ -40,7 +40,7 @@ Duration PickReplication(Work& work, const CallName& commit) {
   return work.PickLatency(table, Draw::kReplicationTime, DrawnForCall(call));
 }
 
-void OnReplied(Work& work, model::Replied&& replied) {
+void OnReplied(WorldContext& work, model::Replied&& replied) {
   if (IsOperator(replied.call)) return OnOperatorHears(work, replied);
   const uint32_t place = *FindCall(work, replied.call);
   const Call& call = work.CallAt(place);
@@ -55,7 +55,7 @@ void OnReplied(Work& work, model::Replied&& replied) {
   SendReply(work, place, std::move(replied.response), service);
 }
 
-void OnParked(Work& work, const model::Parked& parked) {
+void OnParked(WorldContext& work, const model::Parked& parked) {
   if (IsOperator(parked.call)) return;
   const uint32_t place = *FindCall(work, parked.call);
   const Call& call = work.CallAt(place);
@@ -63,7 +63,7 @@ void OnParked(Work& work, const model::Parked& parked) {
   if (call.awaited) SetTimeout(work, place, DeadlineOf(work, call));
 }
 
-void OnCommitStarted(Work& work, const model::CommitStarted& started) {
+void OnCommitStarted(WorldContext& work, const model::CommitStarted& started) {
   const auto& all = work.state.database.transactions;
   const model::TransactionState& transaction = *std::find_if(
       all.rbegin(), all.rend(), [&](const auto& other) { return other.id == started.transaction; });
@@ -83,7 +83,7 @@ struct Writer {
   Timestamp commit;
 };
 
-void OnCommitted(Work& work, const model::Committed& committed, bool waited_for_truetime,
+void OnCommitted(WorldContext& work, const model::Committed& committed, bool waited_for_truetime,
                  Writer& writer) {
   writer.call = committed.commit_call;
   writer.commit = committed.commit;
@@ -95,7 +95,7 @@ void OnCommitted(Work& work, const model::Committed& committed, bool waited_for_
                                     .waited_for_truetime = waited_for_truetime});
 }
 
-void OnRowChanged(Work& work, const Writer& writer, model::RowChanged&& changed) {
+void OnRowChanged(WorldContext& work, const Writer& writer, model::RowChanged&& changed) {
   work.Observe(RowCommitted{.writer = writer.call.process,
                             .lock = writer.call.lock,
                             .step = writer.step,
@@ -105,7 +105,7 @@ void OnRowChanged(Work& work, const Writer& writer, model::RowChanged&& changed)
 }
 
 // Those in Outbox::database_effects.
-void DoDatabaseEffects(Work& work, bool waited_for_truetime) {
+void DoDatabaseEffects(WorldContext& work, bool waited_for_truetime) {
   Writer writer;
   for (model::DatabaseEffect& effect : work.out.database_effects) {
     if (auto* replied = std::get_if<model::Replied>(&effect)) {
@@ -120,7 +120,7 @@ void DoDatabaseEffects(Work& work, bool waited_for_truetime) {
       OnCommitted(work, *committed, waited_for_truetime, writer);
     } else if (auto* changed = std::get_if<model::RowChanged>(&effect)) {
       OnRowChanged(work, writer, std::move(*changed));
-    } else if (const auto* look = std::get_if<model::LookAgainAt>(&effect)) {
+    } else if (const auto* look = std::get_if<model::RetryAt>(&effect)) {
       ScheduleLook(work, WhenServerShows(work, look->server_time));
     } else {
       CallOffLook(work);
@@ -131,7 +131,7 @@ void DoDatabaseEffects(Work& work, bool waited_for_truetime) {
 // --- calls that Spanner serves -----------------------------------------------------------------
 
 // Answers UNAVAILABLE: the call had no effect, and its transaction is as it was.
-void AnswerUnavailable(Work& work, uint32_t place) {
+void AnswerUnavailable(WorldContext& work, uint32_t place) {
   Call& call = work.CallAt(place);
   if (call.awaited) ObserveHanging(work, call);
   Response response;
@@ -141,7 +141,8 @@ void AnswerUnavailable(Work& work, uint32_t place) {
 
 // Whether an active or armed fault answers the call. If so, the answer is in
 // Outbox::database_effects.
-bool IsAnsweredByFault(Work& work, uint32_t place, const Request& request, const Leaders& leaders) {
+bool IsAnsweredByFault(WorldContext& work, uint32_t place, const Request& request,
+                       const Leaders& leaders) {
   Call& call = work.CallAt(place);
   const int16_t node = call.name.process.node;
   if (!call.struck_by && !ConcernsCalls(work.state.faults, node)) return false;
@@ -173,7 +174,7 @@ bool IsAnsweredByFault(Work& work, uint32_t place, const Request& request, const
 
 }  // namespace
 
-void ServeCall(Work& work, uint32_t place) {
+void ServeCall(WorldContext& work, uint32_t place) {
   if (work.state.faults.unavailable > 0) return AnswerUnavailable(work, place);
   const CallName name = work.CallAt(place).name;
   const Request& request = work.CallAt(place).request;
@@ -187,7 +188,7 @@ void ServeCall(Work& work, uint32_t place) {
   DoDatabaseEffects(work, /*waited_for_truetime=*/false);
 }
 
-void ServeAtOnce(Work& work, const CallName& name, const Request& request) {
+void ServeAtOnce(WorldContext& work, const CallName& name, const Request& request) {
   work.out.database_effects.clear();
   const Leaders leaders(work);
   model::Serve(*work.setup.catalogue, work.state.database, name, request, leaders,
@@ -195,7 +196,7 @@ void ServeAtOnce(Work& work, const CallName& name, const Request& request) {
   DoDatabaseEffects(work, /*waited_for_truetime=*/false);
 }
 
-void OnCommitVisible(Work& work, const CommitBecomesVisible& visible) {
+void OnCommitVisible(WorldContext& work, const CommitBecomesVisible& visible) {
   const auto& all = work.state.database.transactions;
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& transaction) {
     return transaction.begun_by == visible.begun_by;
@@ -221,7 +222,7 @@ void OnCommitVisible(Work& work, const CommitBecomesVisible& visible) {
   DoDatabaseEffects(work, visible.waited_for_truetime);
 }
 
-void OnSpannerLooksAgain(Work& work) {
+void OnSpannerLooksAgain(WorldContext& work) {
   work.out.database_effects.clear();
   const Leaders leaders(work);
   model::LookAgain(*work.setup.catalogue, work.state.database, leaders, work.out.database_effects);

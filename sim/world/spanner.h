@@ -3,16 +3,16 @@
 
 #include <cstdint>
 
-#include "sim/world/world_work.h"
+#include "sim/world/world_context.h"
 
 namespace whorl::sim {
 
 // Serves the call in this place, or answers as an active fault says.
-void ServeCall(Work& work, uint32_t place);
+void ServeCall(WorldContext& work, uint32_t place);
 // Serves the request of an operator or a fault, with no network in between.
-void ServeAtOnce(Work& work, const CallName& name, const Request& request);
+void ServeAtOnce(WorldContext& work, const CallName& name, const Request& request);
 
-void OnCommitVisible(Work& work, const CommitBecomesVisible& visible);
-void OnSpannerLooksAgain(Work& work);
+void OnCommitVisible(WorldContext& work, const CommitBecomesVisible& visible);
+void OnSpannerLooksAgain(WorldContext& work);
 
 }  // namespace whorl::sim

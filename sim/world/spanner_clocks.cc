@@ -10,7 +10,7 @@ model::Interval IntervalAround(Instant middle, Duration epsilon) {
   return {.earliest = ToTimestamp(middle + -epsilon), .latest = ToTimestamp(middle + epsilon)};
 }
 
-ClockErrors ErrorsNow(const Work& work) {
+ClockErrors ErrorsNow(const WorldContext& work) {
   return work.chance == nullptr ? ClockErrors() : work.chance->ErrorsOfSpannersClocks();
 }
 
@@ -30,7 +30,7 @@ Timestamp LeastLatest(const TrueTimeSpec& truetime, uint32_t leader, Instant at)
   return truetime.truthful ? ToTimestamp(at) : TrueTimeAt(truetime, leader, at).latest;
 }
 
-Leaders::Leaders(const Work& work) {
+Leaders::Leaders(const WorldContext& work) {
   const SpannerState& spanner = work.state.spanner;
   const ClockErrors errors = ErrorsNow(work);
   const Instant now = work.state.now;
@@ -52,7 +52,7 @@ Leaders::Leaders(const Work& work) {
   }
 }
 
-Instant WhenSurelyPast(const Work& work, Timestamp commit, uint32_t leader) {
+Instant WhenSurelyPast(const WorldContext& work, Timestamp commit, uint32_t leader) {
   const TrueTimeSpec& truetime = work.state.spanner.truetime;
   // Where an error was chosen, it is that of the commit timestamp: the wait may end when the interval
   // lies ahead of true time.
@@ -61,13 +61,13 @@ Instant WhenSurelyPast(const Work& work, Timestamp commit, uint32_t leader) {
   return ToInstant(commit) + truetime.epsilon + -shift + Nanoseconds(1);
 }
 
-Instant WhenServerShows(const Work& work, Timestamp server_time) {
+Instant WhenServerShows(const WorldContext& work, Timestamp server_time) {
   const TrueTimeSpec& truetime = work.state.spanner.truetime;
   const Duration shift = ErrorsNow(work).truetime.value_or(TrueTimeShift(truetime, 0));
   return ToInstant(server_time) + -truetime.epsilon + -shift;
 }
 
-void SetClocksOfSpanner(Work& work, const SetSpannerClocks& set) {
+void SetClocksOfSpanner(WorldContext& work, const SetSpannerClocks& set) {
   SpannerState& spanner = work.state.spanner;
   spanner.truetime = set.truetime;
   spanner.current_timestamp_error = set.current_timestamp_error;
@@ -80,7 +80,7 @@ void SetClocksOfSpanner(Work& work, const SetSpannerClocks& set) {
   }
 }
 
-void CallOffLook(Work& work) {
+void CallOffLook(WorldContext& work) {
   std::optional<uint32_t> look;
   work.state.pending.ForEach([&look](const PendingSlot& slot, uint32_t place) {
     if (std::holds_alternative<SpannerLooksAgain>(slot.choice.event)) look = place;
@@ -88,7 +88,7 @@ void CallOffLook(Work& work) {
   if (look) work.Cancel(*look);
 }
 
-void ScheduleLook(Work& work, Instant at) {
+void ScheduleLook(WorldContext& work, Instant at) {
   CallOffLook(work);
   work.Schedule(std::max(at, work.state.now + kLookAgainMin), ChoiceKind::kSettle, -1,
                 SpannerLooksAgain{});

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "sim/world/fault_effects.h"
-#include "sim/world/world_work.h"
+#include "sim/world/world_context.h"
 
 namespace whorl::sim {
 
@@ -16,12 +16,12 @@ inline constexpr Duration kLookAgainMin = Milliseconds(1);
 // What the clocks of the splits' leaders show now, as a range.
 class Leaders {
  public:
-  explicit Leaders(const Work& work);
-  const model::Moment* begin() const { return moments_.data(); }
-  const model::Moment* end() const { return moments_.data() + moments_.size(); }
+  explicit Leaders(const WorldContext& work);
+  const model::ClockReading* begin() const { return moments_.data(); }
+  const model::ClockReading* end() const { return moments_.data() + moments_.size(); }
 
  private:
-  absl::InlinedVector<model::Moment, SpannerSpec::kSplitsMax> moments_;
+  absl::InlinedVector<model::ClockReading, SpannerSpec::kSplitsMax> moments_;
 };
 // How far the TrueTime of a split's leader is off: as far as it may be, from the second leader on.
 Duration TrueTimeShift(const TrueTimeSpec& truetime, uint32_t leader);
@@ -30,15 +30,15 @@ model::Interval TrueTimeAt(const TrueTimeSpec& truetime, uint32_t leader, Instan
 // The least that TrueTime's latest can be then, wherever a schedule says that true time lies.
 Timestamp LeastLatest(const TrueTimeSpec& truetime, uint32_t leader, Instant at);
 // The first instant at which TT.after(commit) holds, for the leader of this split.
-Instant WhenSurelyPast(const Work& work, Timestamp commit, uint32_t leader);
+Instant WhenSurelyPast(const WorldContext& work, Timestamp commit, uint32_t leader);
 // The first instant at which TT.now().latest of the first leader, the server's time, is at or after
 // `server_time`.
-Instant WhenServerShows(const Work& work, Timestamp server_time);
+Instant WhenServerShows(const WorldContext& work, Timestamp server_time);
 
-void SetClocksOfSpanner(Work& work, const SetSpannerClocks& set);
+void SetClocksOfSpanner(WorldContext& work, const SetSpannerClocks& set);
 
 // Spanner looks at what waits at that time, but not sooner than kLookAgainMin from now; not at another one.
-void ScheduleLook(Work& work, Instant at);
-void CallOffLook(Work& work);
+void ScheduleLook(WorldContext& work, Instant at);
+void CallOffLook(WorldContext& work);
 
 }  // namespace whorl::sim

@@ -4,8 +4,8 @@
 
 namespace whorl::sim {
 
-void SetTimerAt(Work& work, int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
-                LocalInstant local) {
+void SetTimerAt(WorldContext& work, int16_t node, Participant& participant, TimerOwner owner,
+                uint16_t id, LocalInstant local) {
   CancelTimerOf(work, participant, owner, id);
   const uint32_t place = work.Schedule(
       work.WhenShown(node, local), ChoiceKind::kFire, node,
@@ -14,7 +14,7 @@ void SetTimerAt(Work& work, int16_t node, Participant& participant, TimerOwner o
   participant.timers.push_back({.owner = owner, .id = id, .place = place, .at = local});
 }
 
-void CancelTimerOf(Work& work, Participant& participant, TimerOwner owner, uint16_t id) {
+void CancelTimerOf(WorldContext& work, Participant& participant, TimerOwner owner, uint16_t id) {
   for (size_t i = 0; i < participant.timers.size(); ++i) {
     const ActiveTimer& timer = participant.timers[i];
     if (timer.owner != owner || timer.id != id) continue;
@@ -24,7 +24,7 @@ void CancelTimerOf(Work& work, Participant& participant, TimerOwner owner, uint1
   }
 }
 
-void RescheduleTimers(Work& work, int16_t node) {
+void RescheduleTimers(WorldContext& work, int16_t node) {
   for (Participant& participant : work.NodeAt(node).participants) {
     for (ActiveTimer& timer : participant.timers) {
       const PendingEvent event = work.state.pending[timer.place].choice.event;

@@ -3,16 +3,16 @@
 
 #include <cstdint>
 
-#include "sim/world/world_work.h"
+#include "sim/world/world_context.h"
 
 namespace whorl::sim {
 
 // Replaces the timer of this owner and id, if it is set.
-void SetTimerAt(Work& work, int16_t node, Participant& participant, TimerOwner owner, uint16_t id,
-                LocalInstant local);
+void SetTimerAt(WorldContext& work, int16_t node, Participant& participant, TimerOwner owner,
+                uint16_t id, LocalInstant local);
 // Does nothing if the timer is not set.
-void CancelTimerOf(Work& work, Participant& participant, TimerOwner owner, uint16_t id);
+void CancelTimerOf(WorldContext& work, Participant& participant, TimerOwner owner, uint16_t id);
 // After the node's clock has begun to run in another way.
-void RescheduleTimers(Work& work, int16_t node);
+void RescheduleTimers(WorldContext& work, int16_t node);
 
 }  // namespace whorl::sim

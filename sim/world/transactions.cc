@@ -19,7 +19,7 @@ ActiveRunner* FindRunner(Participant& participant, RequestId request) {
   return nullptr;
 }
 
-void SendCallOf(Work& work, int16_t node, const Participant& participant,
+void SendCallOf(WorldContext& work, int16_t node, const Participant& participant,
                 const ActiveRunner& runner, const SendCall& send) {
   const uint32_t place = AddCall(work);
   Call& call = work.CallAt(place);
@@ -35,7 +35,7 @@ void SendCallOf(Work& work, int16_t node, const Participant& participant,
   SendToSpanner(work, place);
 }
 
-void Finish(Work& work, int16_t node, Participant& participant, const ActiveRunner& runner,
+void Finish(WorldContext& work, int16_t node, Participant& participant, const ActiveRunner& runner,
             TransactionResult&& result) {
   const RequestId request = runner.request;
   const StepName step = runner.state.transaction.step;
@@ -52,8 +52,8 @@ void Finish(Work& work, int16_t node, Participant& participant, const ActiveRunn
   if (!lost.empty()) OnSessionLost(work, node, lost);
 }
 
-void DoAction(Work& work, int16_t node, Participant& participant, const ActiveRunner& runner,
-              RunnerAction&& action) {
+void ApplyAction(WorldContext& work, int16_t node, Participant& participant, const ActiveRunner& runner,
+           RunnerAction&& action) {
   if (const auto* send = std::get_if<SendCall>(&action)) {
     return SendCallOf(work, node, participant, runner, *send);
   }
@@ -69,7 +69,8 @@ void DoAction(Work& work, int16_t node, Participant& participant, const ActiveRu
 
 }  // namespace
 
-void StartTransaction(Work& work, int16_t node, Participant& participant, RunTransaction&& run) {
+void StartTransaction(WorldContext& work, int16_t node, Participant& participant,
+                      RunTransaction&& run) {
   work.Observe(TransactionStarted{.process = work.ProcessOf(node),
                                   .lock = participant.lock,
                                   .request = run.request,
@@ -82,10 +83,10 @@ void StartTransaction(Work& work, int16_t node, Participant& participant, RunTra
   RunnerAction action =
       StartRunner(work.setup.retry_policy, runner.state, std::move(run.transaction),
                   work.MonotonicOf(node), std::move(session));
-  DoAction(work, node, participant, runner, std::move(action));
+  ApplyAction(work, node, participant, runner, std::move(action));
 }
 
-void GiveUpTransaction(Work& work, int16_t node_index, Participant& participant,
+void GiveUpTransaction(WorldContext& work, int16_t node_index, Participant& participant,
                        RequestId request) {
   ActiveRunner* runner = FindRunner(participant, request);
   if (runner == nullptr) return;
@@ -106,31 +107,31 @@ void GiveUpTransaction(Work& work, int16_t node_index, Participant& participant,
   std::optional<RunnerAction> action =
       OnCancelled(work.setup.retry_policy, runner->state, work.MonotonicOf(node_index),
                   Error(Code::kCancelled, "its context was cancelled"));
-  if (action) DoAction(work, node_index, participant, *runner, *std::move(action));
+  if (action) ApplyAction(work, node_index, participant, *runner, *std::move(action));
 }
 
-void OnBackoffOver(Work& work, int16_t node, Participant& participant, RequestId request) {
+void OnBackoffOver(WorldContext& work, int16_t node, Participant& participant, RequestId request) {
   ActiveRunner& runner = *FindRunner(participant, request);
   ProcessEntropy entropy(*work.chance, work.ProcessOf(node), participant.lock,
                          runner.state.transaction.step);
-  DoAction(work, node, participant, runner,
-           OnWaited(work.setup.retry_policy, runner.state, work.MonotonicOf(node), entropy));
+  ApplyAction(work, node, participant, runner,
+        OnWaited(work.setup.retry_policy, runner.state, work.MonotonicOf(node), entropy));
 }
 
-void OnSessionGranted(Work& work, int16_t node, Participant& participant, RequestId request,
+void OnSessionGranted(WorldContext& work, int16_t node, Participant& participant, RequestId request,
                       const Session& session) {
   ActiveRunner& runner = *FindRunner(participant, request);
-  DoAction(work, node, participant, runner,
-           OnSession(work.setup.retry_policy, runner.state, work.MonotonicOf(node), session));
+  ApplyAction(work, node, participant, runner,
+        OnSession(work.setup.retry_policy, runner.state, work.MonotonicOf(node), session));
 }
 
-void OnSessionRefused(Work& work, int16_t node, Participant& participant, RequestId request,
+void OnSessionRefused(WorldContext& work, int16_t node, Participant& participant, RequestId request,
                       const Status& status) {
   ActiveRunner& runner = *FindRunner(participant, request);
-  DoAction(work, node, participant, runner, OnNoSession(runner.state, status));
+  ApplyAction(work, node, participant, runner, OnNoSession(runner.state, status));
 }
 
-void OnCallEnded(Work& work, const CallName& name, Response&& response) {
+void OnCallEnded(WorldContext& work, const CallName& name, Response&& response) {
   const int16_t node = name.process.node;
   Participant* participant = FindParticipant(work, name.process, name.lock);
   if (participant == nullptr) return;
@@ -138,9 +139,9 @@ void OnCallEnded(Work& work, const CallName& name, Response&& response) {
   ActiveRunner* runner = FindRunner(*participant, name.request);
   if (runner == nullptr) return;
   ProcessEntropy entropy(*work.chance, name.process, name.lock, runner->state.transaction.step);
-  DoAction(work, node, *participant, *runner,
-           OnReply(work.setup.retry_policy, runner->state, work.MonotonicOf(node), entropy,
-                   std::move(response)));
+  ApplyAction(work, node, *participant, *runner,
+        OnReply(work.setup.retry_policy, runner->state, work.MonotonicOf(node), entropy,
+                std::move(response)));
 }
 
 }  // namespace whorl::sim

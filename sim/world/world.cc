@@ -11,12 +11,12 @@
 #include "sim/world/resource.h"
 #include "sim/world/spanner.h"
 #include "sim/world/start_rows.h"
-#include "sim/world/world_work.h"
+#include "sim/world/world_context.h"
 
 namespace whorl::sim {
 namespace {
 
-void OnResourceWrite(Work& work, const ResourceWrite& write) {
+void OnResourceWrite(WorldContext& work, const ResourceWrite& write) {
   const auto writer = static_cast<size_t>(write.process.node);
   for (const bool fenced : {true, false}) {
     if (!WritesTo(work.setup.applications[writer].resource, fenced)) continue;
@@ -32,7 +32,7 @@ void OnResourceWrite(Work& work, const ResourceWrite& write) {
 
 // Lets one event happen: `node` and `call` are its choice's and its slot's.
 struct EventHandler {
-  Work& work;
+  WorldContext& work;
   int16_t node;
   uint32_t call;
 
@@ -78,7 +78,7 @@ World::World(std::shared_ptr<const WorldSetup> setup, Outbox& out) : setup_(std:
   state_.spanner.current_timestamp_error = scenario.spanner.current_timestamp_error;
   state_.resources.resize(scenario.locks.size());
   state_.database = model::MakeDatabase(*setup_->catalogue);
-  Work work{*setup_, state_, nullptr, out};
+  WorldContext work{*setup_, state_, nullptr, out};
   for (Row& row : RowsOfTheStart(scenario)) {
     RowCommitted committed = RowOfTheStart(row, kStartTime - Seconds(3600));
     const Timestamp commit = committed.commit;
@@ -140,7 +140,7 @@ void World::TakeFrom(uint32_t place, Chance& chance, Outbox& out, bool is_early)
     return;
   }
   state_.pending.Take(place);
-  Work work{*setup_, state_, &chance, out, slot.call, is_early};
+  WorldContext work{*setup_, state_, &chance, out, slot.call, is_early};
   std::visit(EventHandler{.work = work, .node = choice.node, .call = slot.call}, choice.event);
   if (!out.machine_events.empty()) RunMachines(work);
   state_.pending.CloseGap();

@@ -75,7 +75,7 @@ struct ActiveRunner {
 struct Participant {
   uint16_t lock = 0;
   ProtocolState machine;
-  Standing standing;  // as last observed
+  LeadershipView standing;  // as last observed
   bool believes = false;
   bool belief_lapsed = false;  // at its local deadline
   ApplicationState application;

@@ -22,11 +22,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "google/longrunning/operations.pb.h"
 #include "google/spanner/admin/database/v1/spanner_database_admin.pb.h"
 #include "google/spanner/admin/instance/v1/spanner_instance_admin.pb.h"
 #include "google/spanner/v1/spanner.pb.h"
-#include "protocol/spanner/time.h"
 #include "spanner_model/server/answer.h"
 #include "spanner_model/server/options.h"
 #include "spanner_model/server/served_database.h"

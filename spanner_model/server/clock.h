@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 namespace whorl::server {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "spanner_model/catalogue.h"
 #include "spanner_model/server/statement_cache.h"
 

@@ -100,13 +100,13 @@ CallName ServedDatabase::NextCallName() {
           .generation = static_cast<uint32_t>(number)};
 }
 
-std::vector<model::Moment> ServedDatabase::LeadersAt(Timestamp now, size_t more) const {
+std::vector<model::ClockReading> ServedDatabase::LeadersAt(Timestamp now, size_t more) const {
   const auto& ahead = options_.current_timestamp_error;
   const Duration error = ahead == nullptr ? Duration() : Nanoseconds(ahead->load());
-  const model::Moment moment = {
+  const model::ClockReading moment = {
       .truetime = {.earliest = now - options_.epsilon, .latest = now + options_.epsilon},
       .current_timestamp = (now + error).TruncatedToMicros()};
-  return std::vector<model::Moment>(catalogue_.split_count() + more, moment);
+  return std::vector<model::ClockReading>(catalogue_.split_count() + more, moment);
 }
 
 template <typename Call, typename Proto>
@@ -288,9 +288,9 @@ void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
       out.push_back({.tag = pending_.at(parked->call).tag, .answer = std::nullopt});
     } else if (const auto* started = std::get_if<model::CommitStarted>(&effect)) {
       StartCommit(*started, now, out);
-    } else if (const auto* look = std::get_if<model::LookAgainAt>(&effect)) {
+    } else if (const auto* look = std::get_if<model::RetryAt>(&effect)) {
       look_due_ = look->server_time - options_.epsilon;
-    } else if (std::holds_alternative<model::LookCalledOff>(effect)) {
+    } else if (std::holds_alternative<model::RetryCancelled>(effect)) {
       look_due_.reset();
     } else if (std::holds_alternative<model::RowChanged>(effect)) {
       ++changed_rows_;

@@ -115,7 +115,7 @@ class ServedDatabase {
   // Gives the call to the model. Its effects, which follow those that there are, are for Settle.
   void Begin(Pending pending, Timestamp now);
   // One for each split, and `more`.
-  std::vector<model::Moment> LeadersAt(Timestamp now, size_t more = 0) const;
+  std::vector<model::ClockReading> LeadersAt(Timestamp now, size_t more = 0) const;
   CallName NextCallName();
   // Acts on the model's effects_ until there are no more.
   void Settle(Timestamp now, std::vector<CallOutcome>& out);

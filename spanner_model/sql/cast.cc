@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "protocol/spanner/utf8.h"
+#include "base/utf8.h"
 #include "spanner_model/sql/arithmetic.h"
 #include "spanner_model/sql/text_functions.h"
 #include "spanner_model/sql/timestamp_text.h"

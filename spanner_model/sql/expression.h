@@ -20,10 +20,10 @@
 #include <span>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 
 namespace whorl::model {

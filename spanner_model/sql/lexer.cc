@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "spanner_model/sql/source_error.h"
 #include "spanner_model/sql/string_escapes.h"
 #include "spanner_model/sql/words.h"
@@ -14,7 +15,6 @@
 namespace whorl::model {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool StartsWord(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool ContinuesWord(char c) { return StartsWord(c) || IsDigit(c); }

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/time.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "spanner_model/sql/expression.h"
 
 namespace whorl::model {

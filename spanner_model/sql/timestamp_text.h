@@ -15,7 +15,7 @@
 #include <string_view>
 #include <variant>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 namespace whorl::model {
 

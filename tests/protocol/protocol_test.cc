@@ -138,7 +138,8 @@ TEST(ProtocolStateTest, TellsTheFieldsThatAreNotEmpty) {
   Take(config, state, Started{});
   std::vector<std::string> names;
   for (const NamedField& field : state.Fields()) names.emplace_back(field.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"id", "prefix", "first_look", "flights"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"id", "prefix", "first_look", "looks_paid_until",
+                                             "flights"}));
   EXPECT_TRUE(ProtocolState().Fields().empty());
 }
 
@@ -163,7 +164,7 @@ struct State {
   WHORL_NO_FIELDS(State);
 };
 void Step(const Config&, State&, LocalTime, Entropy&, const Event&, std::vector<Effect>&) {}
-Standing StandingOf(const State&) { return {}; }
+LeadershipView LeadershipViewOf(const State&) { return {}; }
 
 TEST(ProtocolConfigTest, AllItsTextsAreStatements) {
   // A text that the database has not planned cannot be run.

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/protocols.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
-#include "protocol/spanner/time.h"
 #include "sim/scenario/rules.h"
 #include "sim/scenario/scenario.h"
 

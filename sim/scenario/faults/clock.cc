@@ -38,7 +38,7 @@ FaultInfo ClockFault::Describe() {
       .example = R"({ "at": "20s", "do": "clock", "node": "a", "stands": true, "for": "15s" })"};
 }
 
-std::string_view ClockFault::SetByBoth(const ClockFault& other) const {
+std::string_view ClockFault::ConflictingSetting(const ClockFault& other) const {
   constexpr std::string_view kOffset = "the offset of a clock";
   if (Differ(offset, other.offset)) return kOffset;
   if (Differ(rate_ppm, other.rate_ppm)) return "the rate of a clock";

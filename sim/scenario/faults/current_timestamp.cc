@@ -15,7 +15,8 @@ FaultInfo CurrentTimestampFault::Describe() {
       .example = R"({ "at": "20s", "do": "current_timestamp", "error": "-6ms", "for": "10s" })"};
 }
 
-std::string_view CurrentTimestampFault::SetByBoth(const CurrentTimestampFault& other) const {
+std::string_view CurrentTimestampFault::ConflictingSetting(
+    const CurrentTimestampFault& other) const {
   return error != other.error ? "the error of CURRENT_TIMESTAMP" : "";
 }
 

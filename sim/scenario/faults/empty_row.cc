@@ -1,4 +1,4 @@
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/faults/keys.h"
 #include "sim/scenario/operator_write.h"
 

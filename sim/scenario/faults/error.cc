@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/scenario/error_text.h"
 #include "sim/scenario/fault_checks.h"
 #include "sim/scenario/faults/keys.h"
 

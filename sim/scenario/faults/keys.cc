@@ -1,7 +1,7 @@
 #include "sim/scenario/faults/keys.h"
 
+#include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/scenario/error_text.h"
 
 namespace whorl::sim {
 

@@ -9,7 +9,7 @@ namespace whorl::sim {
 namespace {
 
 template <typename T>
-constexpr bool kIsContradicted = requires(const T& fault) { fault.SetByBoth(fault); };
+constexpr bool kIsContradicted = requires(const T& fault) { fault.ConflictingSetting(fault); };
 
 // By kind.
 constexpr auto kContradicted = []<size_t... I>(std::index_sequence<I...>) {
@@ -122,7 +122,7 @@ OperatorWrite OperatorWriteOf(const AnyFault& fault, const OperatedRow& row) {
 }
 
 bool GoesOn(const AnyFault& fault) {
-  return std::visit([](const auto& kind) { return requires { kind.kGoesOn; }; }, fault);
+  return std::visit([](const auto& kind) { return requires { kind.kUntilRunEnd; }; }, fault);
 }
 
 bool StaysSet(const AnyFault& fault) {
@@ -132,8 +132,8 @@ bool StaysSet(const AnyFault& fault) {
 unsigned LeadsTo(const AnyFault& fault) {
   return std::visit(
       [](const auto& kind) -> unsigned {
-        if constexpr (requires { kind.kLeadsTo; }) {
-          return kind.kLeadsTo;
+        if constexpr (requires { kind.kResultingState; }) {
+          return kind.kResultingState;
         } else {
           return kNoLife;
         }
@@ -177,11 +177,11 @@ std::string DetailOf(const AnyFault& fault) {
       fault);
 }
 
-std::string_view SetByBoth(const AnyFault& a, const AnyFault& b) {
+std::string_view ConflictingSetting(const AnyFault& a, const AnyFault& b) {
   return std::visit(
       [&b]<typename T>(const T& kind) -> std::string_view {
         if constexpr (kIsContradicted<T>) {
-          if (const T* other = std::get_if<T>(&b)) return kind.SetByBoth(*other);
+          if (const T* other = std::get_if<T>(&b)) return kind.ConflictingSetting(*other);
         }
         return {};
       },

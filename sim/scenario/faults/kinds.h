@@ -16,7 +16,7 @@
 //   kLeadsTo         what its node does afterwards, where that changes
 //   StrikesIn()      in which lives of its node it finds something to strike
 //   StrikesOneCall() whether it strikes one call, rather than what is there for some time
-//   SetByBoth(other) what it and another fault of the kind set to different values; empty if nothing
+//   ConflictingSetting(other) what it and another fault of the kind set to different values; empty if nothing
 //   Detail()         what reports say of it beyond its kind, where nothing else shows it
 //   Writes(row)      of a kind whose `target` is a row: what an operator writes to that row
 //                    (operator_write.h). It needs no effect of its own in any host
@@ -32,12 +32,12 @@
 #include <utility>
 #include <variant>
 
+#include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/mutation.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/words.h"
 #include "sim/scenario/direction.h"
 #include "sim/scenario/truetime_spec.h"
@@ -112,7 +112,7 @@ struct PauseFault {
 
 struct CrashFault {
   std::optional<Duration> restart_after;
-  static constexpr unsigned kLeadsTo = kIsDown;
+  static constexpr unsigned kResultingState = kIsDown;
   static FaultInfo Describe();
   unsigned StrikesIn() const { return kHasProcess; }
   WHORL_FIELDS(CrashFault, restart_after);
@@ -120,14 +120,14 @@ struct CrashFault {
 
 struct StopFault {
   std::optional<Duration> restart_after;
-  static constexpr unsigned kLeadsTo = kIsStopped;
+  static constexpr unsigned kResultingState = kIsStopped;
   static FaultInfo Describe();
   unsigned StrikesIn() const { return kIsRunning; }
   WHORL_FIELDS(StopFault, restart_after);
 };
 
 struct StartFault {
-  static constexpr unsigned kLeadsTo = kIsRunning;
+  static constexpr unsigned kResultingState = kIsRunning;
   static FaultInfo Describe();
   unsigned StrikesIn() const { return kIsDown | kIsStopped; }
   WHORL_NO_FIELDS(StartFault);
@@ -137,9 +137,9 @@ struct PartitionFault {
   std::optional<Duration> lasts;
   PartitionMode mode = PartitionMode::kBlackHole;
   Direction direction = Direction::kBoth;
-  static constexpr bool kGoesOn = true;
+  static constexpr bool kUntilRunEnd = true;
   static FaultInfo Describe();
-  std::string_view SetByBoth(const PartitionFault& other) const;
+  std::string_view ConflictingSetting(const PartitionFault& other) const;
   WHORL_FIELDS(PartitionFault, lasts, mode, direction);
 };
 
@@ -147,7 +147,7 @@ struct LatencyFault {
   std::optional<Duration> lasts;
   Direction direction = Direction::kBoth;
   DelaySpec add;
-  static constexpr bool kGoesOn = true;
+  static constexpr bool kUntilRunEnd = true;
   static FaultInfo Describe();
   std::string Detail() const;
   WHORL_FIELDS(LatencyFault, lasts, direction, add);
@@ -197,7 +197,7 @@ struct ClockFault {
   static constexpr bool kStaysSet = true;
   static FaultInfo Describe();
   unsigned StrikesIn() const { return stands ? kHasProcess : kAnyLife; }
-  std::string_view SetByBoth(const ClockFault& other) const;
+  std::string_view ConflictingSetting(const ClockFault& other) const;
   void Check(const FaultReading& reading) const;
   WHORL_FIELDS(ClockFault, lasts, offset, step, rate_ppm, stands);
 };
@@ -207,7 +207,7 @@ struct TrueTimeFault {
   TrueTimeSpec truetime;  // all of it, from now on
   static constexpr bool kStaysSet = true;
   static FaultInfo Describe();
-  std::string_view SetByBoth(const TrueTimeFault& other) const;
+  std::string_view ConflictingSetting(const TrueTimeFault& other) const;
   void Check(const FaultReading& reading) const;
   WHORL_FIELDS(TrueTimeFault, lasts, truetime);
 };
@@ -217,7 +217,7 @@ struct CurrentTimestampFault {
   Duration error;  // minus true time
   static constexpr bool kStaysSet = true;
   static FaultInfo Describe();
-  std::string_view SetByBoth(const CurrentTimestampFault& other) const;
+  std::string_view ConflictingSetting(const CurrentTimestampFault& other) const;
   WHORL_FIELDS(CurrentTimestampFault, lasts, error);
 };
 
@@ -261,7 +261,7 @@ struct EmptyRowFault {
 struct SlowResourceFault {
   std::optional<Duration> lasts;
   DelaySpec add;
-  static constexpr bool kGoesOn = true;
+  static constexpr bool kUntilRunEnd = true;
   static FaultInfo Describe();
   std::string Detail() const;
   WHORL_FIELDS(SlowResourceFault, lasts, add);
@@ -339,7 +339,7 @@ unsigned StrikesIn(const AnyFault& fault);
 bool StrikesOneCall(const AnyFault& fault);
 std::string DetailOf(const AnyFault& fault);
 // What two faults of one kind both set; empty for faults of different kinds.
-std::string_view SetByBoth(const AnyFault& a, const AnyFault& b);
+std::string_view ConflictingSetting(const AnyFault& a, const AnyFault& b);
 // Whether two faults of the kind can set something to different values at all.
 bool CanContradict(FaultKind kind);
 // Whether they say the same but for how long they last.

@@ -1,6 +1,6 @@
-#include "sim/scenario/error_text.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
 #include "sim/scenario/faults/keys.h"
-#include "sim/scenario/units.h"
 
 namespace whorl::sim {
 

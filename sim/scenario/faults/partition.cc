@@ -1,4 +1,4 @@
-#include "sim/scenario/error_text.h"
+#include "base/text.h"
 #include "sim/scenario/faults/keys.h"
 
 namespace whorl::sim {
@@ -21,7 +21,7 @@ FaultInfo PartitionFault::Describe() {
           R"({ "at": "20s", "do": "partition", "node": "a", "direction": "from", "for": "15s" })"};
 }
 
-std::string_view PartitionFault::SetByBoth(const PartitionFault& other) const {
+std::string_view PartitionFault::ConflictingSetting(const PartitionFault& other) const {
   if (mode == other.mode || !Overlap(direction, other.direction)) return {};
   return "the mode of a partition";
 }

@@ -27,7 +27,7 @@ FaultInfo TrueTimeFault::Describe() {
           R"({ "at": "20s", "do": "truetime", "truthful": false, "error": "10s", "for": "1500ms" })"};
 }
 
-std::string_view TrueTimeFault::SetByBoth(const TrueTimeFault& other) const {
+std::string_view TrueTimeFault::ConflictingSetting(const TrueTimeFault& other) const {
   return truetime != other.truetime ? "the interval of TrueTime" : "";
 }
 

@@ -48,7 +48,7 @@ TEST_F(LastLineTest, EndsWhatCannotEndUnlessItWasCalledOff) {
         MustEndSoon(true);
         while (true) pause();
       },
-      testing::ExitedWithCode(kCannotRun), "a call still runs two seconds after the signal");
+      testing::ExitedWithCode(kCannotRun), "a call still runs after two seconds");
   EXPECT_EXIT(
       {
         MustEndSoon(true);

@@ -9,6 +9,7 @@
 #include <string>
 #include <variant>
 
+#include "base/parse_duration.h"
 #include "sim/scenario/fault_checks.h"
 #include "sim/scenario/language.h"
 #include "sim/scenario/loader.h"

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/parse_duration.h"
 #include "protocol/protocols.h"
 #include "protocol/spindle_v2/words.h"
 #include "sim/scenario/language.h"

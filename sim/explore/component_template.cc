@@ -1,0 +1,222 @@
+#include "sim/explore/component_template.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include "sim/explore/menu.h"
+
+namespace whorl::sim {
+namespace {
+
+// An operator's transactions are known by the fault.
+PartTransaction OfOperator(uint32_t fault) { return {.id = ~uint64_t{fault}}; }
+
+// Collects what follows from the shape of one part, in the order of its holes (canonical.h).
+class Describer {
+ public:
+  Describer(const LockModel& model, const ModelState& model_state, const CanonicalForm& form,
+            ComponentTemplate& shape)
+      : model_(model),
+        situation_(model_state),
+        world_(model_state.world.state()),
+        form_(form),
+        shape_(shape) {}
+
+  void Describe(uint32_t origin) {
+    switch (shape_.kind()) {
+      case PartKind::kNode:
+        return DescribeNode(world_.nodes[static_cast<size_t>(shape_.name.index)]);
+      case PartKind::kCall:
+        return DescribeCall(origin);
+      case PartKind::kEvent:
+        return DescribeEvent(world_.pending[origin]);
+      case PartKind::kTransaction:
+        return DescribeTransaction(KeptTransaction(world_.database, origin));
+      case PartKind::kDatabase:
+        shape_.deletions = DeletionsIn(situation_.world);
+        return;
+      case PartKind::kSpanner:
+      case PartKind::kResources:
+      case PartKind::kJudges:
+      case PartKind::kLedger:
+        return;
+    }
+  }
+
+ private:
+  void AddEvent(const PendingSlot* slot) {
+    if (slot == nullptr || slot->queued == PendingSlot::kNone) return;
+    shape_.events.emplace_back(slot->choice);
+    ++hole_;
+  }
+
+  static uint64_t IdOf(const CallName& begun_by) {
+    return uint64_t{static_cast<uint16_t>(begun_by.process.node)} << 48 |
+           uint64_t{begun_by.process.incarnation} << 16 | begun_by.attempt;
+  }
+  void Refer(const TransactionId& id) {
+    const CallName* begun_by = form_.FindTransaction(id);
+    if (begun_by == nullptr) return;
+    shape_.references.push_back({.id = IdOf(*begun_by), .hole = hole_++});
+  }
+
+  void DescribeNode(const Node& node) {
+    shape_.life = node.life;
+    shape_.incarnation = node.incarnation;
+    shape_.is_paused = node.pauses > 0;
+    for (const Participant& participant : node.participants) {
+      for (const ActiveTimer* timer : SortedTimers(participant)) {
+        AddEvent(&world_.pending[timer->place]);
+      }
+    }
+    for (const Participant& participant : node.participants) {
+      if (!participant.application.asking) continue;
+      const size_t locks = model_.scenario().locks.size();
+      const size_t question = static_cast<size_t>(shape_.name.index) * locks + participant.lock;
+      shape_.questions.push_back({.question = static_cast<uint32_t>(question), .hole = hole_++});
+    }
+    ForEachReferenceOf(node, [this](const TransactionId& id) { Refer(id); });
+  }
+
+  void DescribeCall(uint32_t place) {
+    const Call& call = world_.calls[place].call();
+    const PendingSlot* message = nullptr;
+    const PendingSlot* timeout = nullptr;
+    world_.pending.ForEach([&](const PendingSlot& slot, uint32_t) {
+      if (slot.call != place) return;
+      if (std::holds_alternative<CallTimesOut>(slot.choice.event)) {
+        timeout = &slot;
+      } else {
+        message = &slot;
+      }
+    });
+    AddEvent(message);
+    AddEvent(timeout);
+    ForEachReferenceOf(call, message, [this](const TransactionId& id) { Refer(id); });
+    shape_.call = call.name;
+    shape_.is_awaited = call.awaited;
+    shape_.is_served = call.at_spanner && message == nullptr;
+    shape_.may_abort = MayAbort(call);
+  }
+
+  void DescribeEvent(const PendingSlot& slot) {
+    AddEvent(&slot);
+    if (const auto* acts = std::get_if<OperatorActs>(&slot.choice.event)) {
+      shape_.references.push_back(OfOperator(acts->fault));
+    }
+  }
+
+  void DescribeTransaction(const model::TransactionState& transaction) {
+    const CallName& begun_by = transaction.begun_by;
+    shape_.transaction = begun_by.process == ProcessId{}
+                             ? OfOperator(begun_by.generation)
+                             : PartTransaction{.id = IdOf(begun_by), .hole = 0};
+    shape_.may_be_forgotten = !MattersByItself(situation_.world, transaction);
+    shape_.pins_versions = transaction.snapshot.has_value() && !model::IsOver(transaction);
+  }
+
+  const LockModel& model_;
+  const ModelState& situation_;
+  const WorldState& world_;
+  const CanonicalForm& form_;
+  ComponentTemplate& shape_;
+  uint32_t hole_ = 0;
+};
+
+// Of the calls, the database's are those that it serves.
+uint8_t SetsOf(const ComponentTemplate& shape) {
+  switch (shape.kind()) {
+    case PartKind::kNode:
+      return kOfProcess | kOfNode;
+    case PartKind::kCall:
+      return (shape.is_awaited ? kOfProcess | kOfNode : kOfNode) |
+             (shape.is_served ? kOfDatabase : 0);
+    case PartKind::kSpanner:
+      return kOfEverybody;
+    case PartKind::kDatabase:
+    case PartKind::kTransaction:
+      return kOfDatabase | kStored;
+    case PartKind::kResources:
+      return kOfResources;
+    case PartKind::kJudges:
+    case PartKind::kLedger:
+      return kOfJudges;
+    case PartKind::kEvent: {
+      const PendingEvent& event = shape.events.front().choice.event;
+      const bool is_of_database = std::holds_alternative<CommitBecomesVisible>(event) ||
+                                  std::holds_alternative<SpannerLooksAgain>(event) ||
+                                  std::holds_alternative<OperatorActs>(event);
+      return is_of_database ? kOfDatabase : 0;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+PartEvent::PartEvent(const Choice& its_choice)
+    : waits_for_pause(WaitsForPause(its_choice.event)),
+      may_be_late(MayBeLate(its_choice.event)),
+      is_commit(std::holds_alternative<CommitBecomesVisible>(its_choice.event)),
+      ends_fault(std::holds_alternative<FaultEnds>(its_choice.event)),
+      is_request(std::holds_alternative<CallArrives>(its_choice.event)),
+      is_reply(std::holds_alternative<ReplyArrives>(its_choice.event)),
+      choice(its_choice) {}
+
+bool ComponentTemplate::IsOfOperator(uint32_t fault) const {
+  const uint64_t id = OfOperator(fault).id;
+  return (kind() == PartKind::kTransaction && transaction.id == id) ||
+         std::ranges::any_of(references, [id](const PartTransaction& one) { return one.id == id; });
+}
+
+const ComponentTemplate& TemplateTable::ShapeOf(const ModelState& model_state, size_t place) {
+  const CanonicalForm::Part& part = form_.parts()[place];
+  const Digest128 digest = form_.ShapeOf(part);
+  const explore::Key128 key = {.high = digest.high, .low = digest.low};
+  if (const auto* known = shapes_.Find(key)) return **known;
+  auto shape = std::make_unique<ComponentTemplate>();
+  shape->digest = digest;
+  shape->name = part.name;
+  shape->holes = NormalForm::Holes(form_.SlotsOf(part));
+  Describer(model_, model_state, form_, *shape).Describe(part.origin);
+  shape->sets = SetsOf(*shape);
+  const Symmetry* symmetry = model_.symmetry();
+  if (symmetry != nullptr && shape->kind() != PartKind::kLedger) {
+    shape->renamed.emplace_back();
+    for (const Renaming& renaming : symmetry->renamings().subspan(1)) {
+      shape->renamed.push_back(RenamedShape(model_state, place, renaming));
+    }
+    if (part.name.index >= 0 && symmetry->HasSignatures()) {
+      shape->alone = RenamedShape(model_state, place, symmetry->Alone(part.name.index));
+    }
+  }
+  return *shapes_.Insert(key, std::move(shape));
+}
+
+Digest128 TemplateTable::RenamedShape(const ModelState& model_state, size_t place,
+                                      const Renaming& renaming) {
+  renamed_form_.Rename(&renaming);
+  model_.AddParts(model_state, renamed_form_);
+  return renamed_form_.ShapeOf(renamed_form_.parts()[place]);
+}
+
+void TemplateTable::TakeApart(const ModelState& model_state, Parts& parts) {
+  model_.AddParts(model_state, form_);
+  form_.BeginPart({.kind = static_cast<uint16_t>(PartKind::kLedger)}, 0);
+  model_state.checkers.AddKnown(form_);
+  form_.EndPart();
+  parts.all.clear();
+  parts.numbers.clear();
+  for (size_t place = 0; place < form_.parts().size(); ++place) {
+    const CanonicalForm::Part& part = form_.parts()[place];
+    const std::span<const int64_t> numbers = form_.NumbersOf(part);
+    parts.all.push_back({.shape = &ShapeOf(model_state, place),
+                         .first_hole = static_cast<uint32_t>(parts.numbers.size()),
+                         .origin = part.origin});
+    parts.numbers.insert(parts.numbers.end(), numbers.begin(), numbers.end());
+  }
+}
+
+}  // namespace whorl::sim

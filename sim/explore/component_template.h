@@ -1,0 +1,131 @@
+// A world and its judges as the parts of their canonical form, said by a few shapes, which many worlds share,
+// and some numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "protocol/canonical_form.h"
+#include "sim/explore/bounds.h"
+#include "sim/explore/engine/key_map.h"
+#include "sim/explore/lock_model.h"
+#include "sim/world/canonical.h"
+#include "sim/world/world.h"
+
+namespace whorl::sim {
+
+// An event of a part. Its first holes say when they are due, in the same order.
+struct PartEvent {
+  explicit PartEvent(const Choice& its_choice);
+
+  // What is asked of it for each state:
+  bool waits_for_pause = false;
+  bool may_be_late = false;
+  bool is_commit = false;  // that becomes visible
+  bool ends_fault = false;
+  bool is_request = false;  // that arrives
+  bool is_reply = false;
+  Choice choice;  // as in one of the worlds that have the shape: others have other names
+};
+
+// The sets to which a part belongs, as bits. A step reads one of them (steps.h).
+enum PartSet : uint8_t {
+  // The process of its node: the node, and the calls that it awaits.
+  kOfProcess = 1,
+  kOfNode = 2,       // all that the start or the end of its node's process can concern
+  kOfDatabase = 4,   // with the calls that it serves
+  kOfEverybody = 8,  // of every process and of the database
+  kOfResources = 16,
+  kOfJudges = 32,
+  kStored = 64,  // rows and transactions
+};
+
+// A transaction that a part refers to, or is. `id` and the number in the hole tell it from others.
+struct PartTransaction {
+  static constexpr uint32_t kNoHole = ~uint32_t{0};
+  uint64_t id = 0;
+  uint32_t hole = kNoHole;
+};
+
+// A question for has_lock that is under way.
+struct PartQuestion {
+  uint32_t question = 0;
+  uint32_t hole = 0;  // when it was asked
+};
+
+// What parts have in common that differ in their numbers alone, and what follows from it.
+struct ComponentTemplate {
+  Digest128 digest;
+  PartName name;
+  NormalForm::Holes holes;
+  std::vector<PartEvent> events;
+  std::vector<PartTransaction> references;
+
+  // Whether it is the transaction of the operator whose fault this is, or his next step.
+  bool IsOfOperator(uint32_t fault) const;
+
+  size_t hole_count() const { return holes.all.size(); }
+  PartKind kind() const { return static_cast<PartKind>(name.kind); }
+
+  uint8_t sets = 0;  // bits of PartSet
+
+  // kNode
+  Life life = Life::kDown;
+  uint32_t incarnation = 0;
+  bool is_paused = false;
+  std::vector<PartQuestion> questions;
+  // kCall
+  CallName call;  // as in `events`
+  bool is_awaited = false;
+  bool is_served = false;  // Spanner has it, and has not answered
+  bool may_abort = false;
+  // kTransaction
+  PartTransaction transaction;
+  bool may_be_forgotten = false;  // once nobody refers to it
+  bool pins_versions = false;     // versions of rows are kept for its reads
+  // kDatabase
+  std::vector<uint32_t> deletions;  // faults of the menu that find their row
+
+  // Digests of the shape that the same part has under other names (symmetry.h), by renaming, the first of
+  // which renames nothing. None without symmetry, or if the part is not shown.
+  std::vector<Digest128> renamed;
+  Digest128 alone;  // of a node's part, if the symmetry has signatures
+};
+
+// Takes states apart, and keeps one ComponentTemplate of each kind. One thread at a time.
+class TemplateTable {
+ public:
+  // REQUIRES: `model` outlives it.
+  explicit TemplateTable(const LockModel& model) : model_(model) {}
+
+  struct Part {
+    const ComponentTemplate* shape = nullptr;
+    uint32_t first_hole = 0;  // among the numbers of all parts
+    uint32_t origin = 0;      // CanonicalForm::Part::origin
+  };
+  struct Parts {
+    std::vector<Part> all;
+    std::vector<int64_t> numbers;
+
+    std::span<const int64_t> NumbersOf(const Part& part) const {
+      return std::span(numbers).subspan(part.first_hole, part.shape->hole_count());
+    }
+  };
+
+  // Those of a state; the ledger's is the last.
+  void TakeApart(const ModelState& model_state, Parts& parts);
+
+ private:
+  const ComponentTemplate& ShapeOf(const ModelState& model_state, size_t place);
+  Digest128 RenamedShape(const ModelState& model_state, size_t place, const Renaming& renaming);
+
+  const LockModel& model_;
+  explore::KeyMap<std::unique_ptr<const ComponentTemplate>> shapes_;
+  CanonicalForm form_;
+  CanonicalForm renamed_form_;
+};
+
+}  // namespace whorl::sim

@@ -1,0 +1,465 @@
+#include "sim/explore/memoized_model.h"
+
+#include <algorithm>
+#include <deque>
+#include <ranges>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+#include "protocol/protocols.h"
+#include "sim/explore/engine/search.h"
+#include "sim/explore/menu.h"
+
+namespace whorl::sim {
+namespace {
+
+// --- what can happen -----------------------------------------------------------------------------
+
+// Lists the moves of one state: what LockModel lists of a world, from its parts.
+class PartMoveLister {
+ public:
+  PartMoveLister(const RememberedState& state, const ExploreBounds& bounds,
+                 std::vector<std::pair<ComponentAction, int>>& moves)
+      : state_(state), bounds_(bounds), moves_(moves) {}
+
+  void List() {
+    for (const InternedComponent* part : state_.parts) {
+      if (part->kind() != PartKind::kNode || !part->shape->is_paused) continue;
+      paused_ |= uint64_t{1} << part->node;
+    }
+    for (size_t i = 0; i < state_.parts.size(); ++i) {
+      if (state_.parts[i]->events > 0) ListPart(static_cast<uint8_t>(i));
+    }
+    for (const InternedComponent* part : state_.parts) {
+      if (part->kind() == PartKind::kNode) ListFaultsOfNode(*part->shape);
+      if (part->kind() == PartKind::kDatabase && state_.left.deletes > 0) {
+        for (const uint32_t fault : part->shape->deletions) {
+          if (!OperatorIsAtWork(fault)) Strike(fault, ComponentAction::kNoPart, 1);
+        }
+      }
+    }
+    const Instant end = bounds_.horizon ? Instant{bounds_.horizon->ns} : kNever;
+    if (!urgent_ && next_ < end && next_ > state_.now) {
+      moves_.emplace_back(ComponentAction{.kind = MoveKind::kAdvance, .at = next_}, 0);
+    }
+  }
+
+ private:
+  // Time stops there at the latest.
+  void StopAt(Instant at) { next_ = std::min(next_, at); }
+  void StopAtGrid() {
+    const int64_t grid = bounds_.grid.ns;
+    StopAt({(state_.now.ns / grid + 1) * grid});
+  }
+
+  bool IsPaused(int16_t node) const { return node >= 0 && (paused_ >> node & 1U) != 0; }
+
+  // As sim::OperatorIsAtWork: a transaction that is over is no part once nothing is to follow.
+  bool OperatorIsAtWork(uint32_t fault) const {
+    return std::ranges::any_of(state_.parts, [fault](const InternedComponent* part) {
+      return part->shape->IsOfOperator(fault);
+    });
+  }
+
+  void ListPart(uint8_t place) {
+    const InternedComponent& part = *state_.parts[place];
+    const std::vector<PartEvent>& events = part.shape->events;
+    for (size_t i = 0; i < events.size(); ++i) {
+      ListEvent(place, static_cast<uint8_t>(i), events[i], state_.now + Duration{part.numbers[i]});
+    }
+  }
+
+  // As LockModel's.
+  Duration LatenessOf(const PartEvent& event) const {
+    return event.is_commit ? bounds_.clocks.truetime * 2 : Duration{};
+  }
+
+  void ListEvent(uint8_t place, uint8_t index, const PartEvent& event, Instant due) {
+    if (event.waits_for_pause && IsPaused(event.choice.node)) return;
+    const Instant now = state_.now;
+    const bool is_due = due < now + kSameInstant;
+    if (is_due || event.ends_fault) {
+      moves_.emplace_back(
+          ComponentAction{.kind = MoveKind::kEvent, .part = place, .event = index, .at = now}, 0);
+    }
+    if (event.ends_fault && !is_due) StopAtGrid();
+    if (!is_due) return StopAt(BeginOfInstant(due));
+    const bool may_wait =
+        event.may_be_late &&
+        now + kSameInstant <= due + LatenessOf(event) + bounds_.grid * bounds_.delay;
+    if (may_wait) {
+      StopAtGrid();
+    } else {
+      urgent_ = true;
+    }
+    if (due == now && (event.is_request || event.is_reply)) ListFaultsOfMessage(place, event);
+  }
+
+  // A fault of a node.
+  void Strike(int16_t node, OfNode kind, uint8_t place, int faults) {
+    if (MayStrike(kind, node, bounds_.menu)) Strike(MenuIndex(node, kind), place, faults);
+  }
+  void Strike(uint32_t fault, uint8_t place, int faults) {
+    moves_.emplace_back(
+        ComponentAction{.kind = MoveKind::kFault, .part = place, .fault = fault, .at = state_.now},
+        faults);
+  }
+
+  void ListFaultsOfMessage(uint8_t place, const PartEvent& event) {
+    const ComponentTemplate& call = *state_.parts[place]->shape;
+    const int16_t node = call.name.index;
+    if (node < 0 || !call.is_awaited) return;
+    if (state_.left.losses > 0) {
+      Strike(node, event.is_request ? OfNode::kLoseRequest : OfNode::kLoseReply, place, 1);
+    }
+    if (state_.left.aborts > 0 && event.is_request && call.may_abort) {
+      Strike(node, OfNode::kAbort, place, 1);
+    }
+  }
+
+  void ListFaultsOfNode(const ComponentTemplate& node) {
+    const int16_t index = node.name.index;
+    if (node.life == Life::kDown) {
+      if (node.incarnation == 0) return;  // it has not started yet
+      Strike(index, OfNode::kStart, ComponentAction::kNoPart, 0);
+      return StopAtGrid();
+    }
+    if (state_.left.crashes > 0) Strike(index, OfNode::kCrash, ComponentAction::kNoPart, 1);
+    if (state_.left.pauses > 0 && !node.is_paused) {
+      Strike(index, OfNode::kPause, ComponentAction::kNoPart, 1);
+    }
+  }
+
+  const RememberedState& state_;
+  const ExploreBounds& bounds_;
+  std::vector<std::pair<ComponentAction, int>>& moves_;
+  uint64_t paused_ = 0;    // nodes, as bits
+  Instant next_ = kNever;  // when time stops next
+  bool urgent_ = false;    // something has to happen before time goes on
+};
+
+// --- names ---------------------------------------------------------------------------------------
+
+CallName WithoutGeneration(CallName call) {
+  call.generation = 0;
+  return call;
+}
+
+// The event without the names that differ between worlds of one form.
+struct WithoutNames {
+  PendingEvent operator()(CallArrives event) const { return Cleared(event); }
+  PendingEvent operator()(ReplyArrives event) const { return Cleared(event); }
+  PendingEvent operator()(CallTimesOut event) const { return Cleared(event); }
+  PendingEvent operator()(CommitBecomesVisible event) const {
+    event.begun_by = WithoutGeneration(event.begun_by);
+    return event;
+  }
+  PendingEvent operator()(FaultBegins event) const {
+    if (event.trigger) event.trigger = WithoutGeneration(*event.trigger);
+    return event;
+  }
+  PendingEvent operator()(ResourceWrite event) const {
+    event.token.reset();
+    return event;
+  }
+  PendingEvent operator()(const auto& event) const { return event; }
+
+ private:
+  template <typename OfCall>
+  static PendingEvent Cleared(OfCall event) {
+    event.call = WithoutGeneration(event.call);
+    return event;
+  }
+};
+
+PendingEvent Unnamed(const PendingEvent& event) { return std::visit(WithoutNames(), event); }
+
+// REQUIRES: it is an event of a part.
+const PendingEvent& EventOf(const ComponentTemplate& shape, const ComponentAction& action) {
+  return shape.events[action.event].choice.event;
+}
+const PendingEvent& EventOf(const RememberedState& state, const ComponentAction& action) {
+  return EventOf(*state.parts[action.part]->shape, action);
+}
+
+constexpr size_t kBytesOfOrigin = sizeof(StateOrigin) + 32;  // with what the heap adds
+
+}  // namespace
+
+// --- the model -----------------------------------------------------------------------------------
+
+MemoizedModel::MemoizedModel(const LockModel& model)
+    : model_(model), shapes_(model), table_(model), steps_(table_, model.memory()) {}
+
+void MemoizedModel::SetOutside(const ModelState& model_state, State& state) const {
+  state.now = model_state.world.now();
+  state.left = model_state.left;
+  state.violated = model_state.violated;
+  state.shown = model_state.shown;
+}
+
+void MemoizedModel::Settle(State& state) const {
+  NormalTable::Sort(state.parts);
+  state.key = model_.KeyOf(
+      table_.DigestOf(state.parts),
+      {.now = state.now, .left = state.left, .violated = state.violated, .shown = state.shown});
+}
+
+std::vector<RememberedState> MemoizedModel::Initial() {
+  std::vector<State> states;
+  for (LockModel::State& initial : model_.Initial()) {
+    State& state = states.emplace_back();
+    SetOutside(*initial, state);
+    shapes_.TakeApart(*initial, parts_after_);
+    table_.FromWorld(state.now, parts_after_, state.parts);
+    Settle(state);
+    state.state_origin = Keep(std::make_unique<const ModelState>(*std::move(initial)));
+  }
+  return states;
+}
+
+void MemoizedModel::ListMoves(const State& state,
+                              std::vector<std::pair<ComponentAction, int>>& moves) {
+  moves.clear();
+  PartMoveLister(state, model_.bounds(), moves).List();
+  if (!model_.bounds().clocks.AreOfSpanner()) return;
+  const std::vector<std::pair<ComponentAction, int>> listed = std::exchange(moves, {});
+  for (const auto& [action, faults] : listed) {
+    const bool at_spanner =
+        (action.kind == MoveKind::kFault && model_.IsAtSpanner(action.fault)) ||
+        (action.kind == MoveKind::kEvent && LockModel::IsAtSpanner(EventOf(state, action)));
+    if (at_spanner) {
+      AddWithEachError(state, action, faults, moves);
+    } else {
+      moves.emplace_back(action, faults);
+    }
+  }
+}
+
+void MemoizedModel::AddWithEachError(const State& state, const ComponentAction& action, int faults,
+                                     std::vector<std::pair<ComponentAction, int>>& moves) {
+  State to;
+  ComponentAction variant = action;
+  const auto attempt = [&](uint8_t clocks) {
+    variant.clocks = clocks;
+    Take(state, variant, to);
+    return std::pair(to.key, to.picks_commit_timestamp);
+  };
+  model_.ForEachError(attempt, [&](uint8_t) { moves.emplace_back(variant, faults); });
+}
+
+bool MemoizedModel::Take(const State& from, const ComponentAction& action, State& to) {
+  if (!TakeKnown(from, action, to)) {
+    TakeInWorld(from, action, to);
+    return true;
+  }
+  ++known_steps_;
+  if (checks_ || known_steps_ % kKnownToChecked == 0) {
+    State again;
+    TakeInWorld(from, action, again);
+    if (again.key != to.key || again.violated != to.violated || !(again.shown == to.shown) ||
+        again.picks_commit_timestamp != to.picks_commit_timestamp) {
+      throw std::logic_error(
+          "a remembered step differs from the same step taken in a world: the protocol may use an "
+          "instant as a number of its own (ProtocolInfo::depends_on_absolute_time); --plain "
+          "remembers none");
+    }
+  }
+  return true;
+}
+
+bool MemoizedModel::TakeKnown(const State& from, const ComponentAction& action, State& to) {
+  to.now = from.now;
+  if (action.kind == MoveKind::kAdvance) {
+    to.parts = from.parts;
+    table_.Advance(action.at - from.now, to.parts);
+    to.now = action.at;
+    to.violated = 0;
+    to.shown.clear();
+    to.picks_commit_timestamp = false;
+  } else {
+    TransitionCache::Judgement judgement;
+    if (from.parts.size() > kMostParts) return false;
+    if (!steps_.Apply(from.now, SetsOf(from), action, to.parts, judgement)) return false;
+    table_.Restore(to.parts, judgement.concerns_gates);
+    to.violated = judgement.violated;
+    to.shown = std::move(judgement.shown);
+    to.picks_commit_timestamp = judgement.picks_commit_timestamp;
+  }
+  to.left = from.left;
+  if (action.kind == MoveKind::kFault) Spend(to.left, action.fault, model_.scenario().nodes.size());
+  Settle(to);
+  SetStep(from, action, to);
+  return true;
+}
+
+void MemoizedModel::TakeInWorld(const State& from, const ComponentAction& action, State& to) {
+  MakeWorld(from);
+  SetStep(from, action, to);
+  after_ = *made_;
+  const LockModel::Stepped stepped = model_.Step(*after_, MoveIn(*made_, action, to.shape));
+  SetOutside(*after_, to);
+  to.picks_commit_timestamp = stepped.picks_commit_timestamp;
+  shapes_.TakeApart(*after_, parts_after_);
+  if (action.kind != MoveKind::kAdvance && from.parts.size() <= kMostParts) {
+    steps_.Record({.now = from.now, .world = parts_of_made_, .sets = SetsOf(from)}, action,
+                  parts_after_, stepped, {.violated = to.violated, .shown = to.shown});
+  }
+  table_.FromWorld(to.now, parts_after_, to.parts);
+  Settle(to);
+  if (to.before->steps < kStepsWithoutWorld) return;
+  to.state_origin = Keep(std::make_unique<const ModelState>(*after_));
+  to.before = nullptr;
+}
+
+const ReadSets& MemoizedModel::SetsOf(const State& state) {
+  if (sets_.parts() != state.parts) sets_.Become(state.parts);
+  return sets_;
+}
+
+void MemoizedModel::SetStep(const State& from, const ComponentAction& action, State& to) {
+  to.state_origin = nullptr;
+  to.before = OriginOf(from);
+  to.action = action;
+  to.shape = action.part == ComponentAction::kNoPart ? nullptr : from.parts[action.part]->shape;
+}
+
+std::shared_ptr<const StateOrigin> MemoizedModel::Keep(
+    std::unique_ptr<const ModelState> model_state) {
+  const size_t bytes = kBytesOfOrigin + sizeof(ModelState) + LockModel::BytesOf(*model_state);
+  return std::make_shared<const StateOrigin>(
+      StateOrigin{.held = {origins_, bytes}, .model_state = std::move(model_state)});
+}
+
+const std::shared_ptr<const StateOrigin>& MemoizedModel::OriginOf(const State& state) {
+  if (state.state_origin == nullptr) {
+    state.state_origin =
+        std::make_shared<const StateOrigin>(StateOrigin{.held = {origins_, kBytesOfOrigin},
+                                                        .model_state = nullptr,
+                                                        .before = state.before,
+                                                        .action = state.action,
+                                                        .shape = state.shape,
+                                                        .steps = state.before->steps + 1});
+  }
+  return state.state_origin;
+}
+
+void MemoizedModel::MakeWorld(const State& state) {
+  if (made_for_ == OriginOf(state)) return;
+  made_for_ = nullptr;
+  std::vector<const StateOrigin*> steps;
+  const StateOrigin* from = OriginOf(state).get();
+  for (; from->model_state == nullptr; from = from->before.get()) steps.push_back(from);
+  made_ = *from->model_state;
+  for (const StateOrigin* step : steps | std::views::reverse) {
+    model_.Step(*made_, MoveIn(*made_, step->action, step->shape));
+  }
+  shapes_.TakeApart(*made_, parts_of_made_);
+  table_.FromWorld(made_->world.now(), parts_of_made_, normal_of_made_);
+  // Not the same pointers: another thread may have found the state.
+  const auto digest = [](const InternedComponent* part) { return part->digest; };
+  if (!std::ranges::equal(normal_of_made_, state.parts, {}, digest, digest)) {
+    throw std::logic_error(
+        "the world made for a state is not of its form: the protocol may ask about longer ago than "
+        "ProtocolInfo::memory_leases says, or a statement may compute how long ago something was "
+        "(TIMESTAMP_DIFF): let it return CURRENT_TIMESTAMP, and subtract in the protocol");
+  }
+  if (steps.size() >= kStepsWithoutWorld) {
+    state.state_origin = Keep(std::make_unique<const ModelState>(*made_));
+  }
+  made_for_ = OriginOf(state);
+}
+
+Move MemoizedModel::MoveIn(const ModelState& model_state, const ComponentAction& action,
+                           const ComponentTemplate* shape) {
+  Move move = {
+      .kind = action.kind, .at = action.at, .event = {}, .fault = action.fault, .call = {}};
+  const bool looks = action.kind == MoveKind::kEvent &&
+                     std::holds_alternative<SpannerLooksAgain>(EventOf(*shape, action));
+  move.clocks = model_.ErrorsOf(action.clocks, looks);
+  if (action.kind == MoveKind::kAdvance || shape == nullptr) return move;
+  const WorldState& world = model_state.world.state();
+  const auto at_place = [&]() -> const TemplateTable::Part& {
+    static thread_local TemplateTable::Parts parts;
+    static thread_local InternedComponents normal;
+    shapes_.TakeApart(model_state, parts);
+    table_.FromWorld(model_state.world.now(), parts, normal);
+    return parts.all[action.part];
+  };
+  if (action.kind == MoveKind::kFault) {
+    const CallName sought = WithoutGeneration(shape->call);
+    int found = 0;
+    for (const CallSlot& slot : world.calls) {
+      if (!slot.is_taken() || WithoutGeneration(slot.call().name) != sought) continue;
+      move.call = slot.call().name;
+      ++found;
+    }
+    if (found > 1) move.call = world.calls[at_place().origin].call().name;
+    return move;
+  }
+  const sim::Choice& sought = shape->events[action.event].choice;
+  const PendingEvent unnamed = Unnamed(sought.event);
+  int found = 0;
+  world.pending.ForEach([&](const PendingSlot& slot, uint32_t) {
+    if (slot.queued == PendingSlot::kNone || slot.choice.event.index() != sought.event.index())
+      return;
+    if (slot.choice.node != sought.node || !(Unnamed(slot.choice.event) == unnamed)) return;
+    move.event = slot.choice;
+    ++found;
+  });
+  if (found <= 1) return move;
+  const TemplateTable::Part& part = at_place();
+  if (part.shape->kind() == PartKind::kEvent) {
+    move.event = world.pending[part.origin].choice;
+    return move;
+  }
+  world.pending.ForEach([&](const PendingSlot& slot, uint32_t) {
+    if (slot.call == part.origin && slot.choice.event.index() == sought.event.index()) {
+      move.event = slot.choice;
+    }
+  });
+  return move;
+}
+
+explore::Path<Move> MemoizedModel::MovesOf(const explore::Path<ComponentAction>& path) {
+  explore::Path<Move> moves = {.initial = path.initial, .choices = {}};
+  ModelState model_state = *model_.Initial()[path.initial];
+  TemplateTable::Parts parts;
+  InternedComponents normal;
+  for (const ComponentAction& action : path.choices) {
+    shapes_.TakeApart(model_state, parts);
+    table_.FromWorld(model_state.world.now(), parts, normal);
+    const ComponentTemplate* shape =
+        action.part == ComponentAction::kNoPart ? nullptr : parts.all[action.part].shape;
+    moves.choices.push_back(MoveIn(model_state, action, shape));
+    model_.Step(model_state, moves.choices.back());
+  }
+  return moves;
+}
+
+// --- searches ------------------------------------------------------------------------------------
+
+bool CanRemember(const LockModel& model) {
+  if (model.bounds().clocks.rate_ppm > 0) return false;
+  const Scenario& scenario = model.scenario();
+  const bool ships = scenario.constants == Constants::kShipped;
+  if (ships && FindProtocol(scenario.protocol)->depends_on_absolute_time) return false;
+  return std::ranges::all_of(scenario.nodes,
+                             [](const NodeSpec& node) { return node.clock.rate_ppm == 0; });
+}
+
+explore::SearchResult<Move> ExploreLocks(const LockModel& model,
+                                         const explore::SearchOptions& options,
+                                         std::optional<explore::Checkpoint> from, Steps steps) {
+  if (steps == Steps::kTaken || !CanRemember(model))
+    return explore::Explore(model, options, std::move(from));
+  std::deque<MemoizedModel> models;
+  std::vector<MemoizedModel*> each;
+  for (int i = 0; i < std::max(options.jobs, 1); ++i) each.push_back(&models.emplace_back(model));
+  return explore::WithPaths<Move>(
+      explore::Explore<MemoizedModel>(each, options, std::move(from)),
+      [&](const explore::Path<ComponentAction>& path) { return models.front().MovesOf(path); });
+}
+
+}  // namespace whorl::sim
