@@ -215,13 +215,25 @@ void Checker::On(const RowChange& change) {
   ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
 }
 
-bool Checker::IsOfAnother(const Process& process, const LogLine& said, const Place& place) {
+bool Checker::IsOfAnother(Process& process, const LogLine& said, const Place& place) {
   if (!process.has_restarted) return false;
-  // The numbers of one process only rise; the other one numbers its lines, too.
-  if (said.number && process.number && *said.number <= *process.number) return true;
   // It goes on in the file of the process that had logged its own start there before.
-  return !process.file_before.empty() && place.file == process.file_before &&
-         place.file != process.file_of_start;
+  if (!process.file_before.empty() && place.file == process.file_before &&
+      place.file != process.file_of_start) {
+    return true;
+  }
+  // Numbers that fall may also be of a third process, whose first lines are missing. Two that go on in turns,
+  // each exactly where it had stopped, are of two.
+  const bool goes_on = said.number == process.number.value_or(0) + 1;
+  const bool is_of_before =
+      !goes_on && process.number_before && said.number == *process.number_before + 1;
+  if (is_of_before) {
+    std::swap(process.number, process.number_before);
+    ++process.turns;
+  } else if (!goes_on) {
+    process.turns = 0;
+  }
+  return process.turns > 1;
 }
 
 void Checker::TwoProcesses(Process& process, const LogLine& said, const Place& place) {
@@ -246,11 +258,12 @@ bool Checker::Number(const LogLine& said, const Place& place) {
     ++metrics_.duplicates;
     return false;
   }
+  const std::optional<int64_t> number_before = process.number;
+  const int64_t expected = number_before.value_or(0) + 1;
   if (!is_anew && (process.is_two || IsOfAnother(process, said, place))) {
     TwoProcesses(process, said, place);
     process.number = said.number ? said.number : process.number;
   } else if (said.number) {
-    const int64_t expected = process.number.value_or(0) + 1;
     if (*said.number != expected && !is_anew) {
       ++metrics_.gaps;
       ForEachByLines(
@@ -260,6 +273,8 @@ bool Checker::Number(const LogLine& said, const Place& place) {
   }
   if (is_anew) {
     ++process.starts;
+    process.number_before = number_before;
+    process.turns = 0;
     process.file_before = process.started ? process.file_of_start : std::string();
     process.file_of_start = place.file;
     process.started = said.at;

@@ -124,7 +124,7 @@ class Checker {
   // Whether the line is new; false: it was there before.
   bool Number(const LogLine& said, const Place& place);
   // Whether the line is of another process than the one that started last under the id.
-  static bool IsOfAnother(const Process& process, const LogLine& said, const Place& place);
+  static bool IsOfAnother(Process& process, const LogLine& said, const Place& place);
   void TwoProcesses(Process& process, const LogLine& said, const Place& place);
   // Something ended that had not begun.
   void HadNotBegun(const LogLine& said);

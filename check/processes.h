@@ -44,7 +44,11 @@ struct Process {
   std::string file_of_start;  // of the line by which it started last
   std::string
       file_before;  // of the line before that, if that one's process has logged its start there
-  std::optional<int64_t> number;       // of its last line
+  std::optional<int64_t> number;  // of its last line
+  std::optional<int64_t>
+      number_before;  // of the last line of the process before it, while that may go on
+  int turns =
+      0;  // how often in a row the two of them took turns, each going on where it had stopped
   std::optional<Timestamp> last_line;  // by its clock
   std::deque<End> ends;                // the newest kEndsKept
 };
