@@ -83,13 +83,13 @@ std::string FormatDuration(Duration duration) {
     int64_t ns;
     std::string_view name;
   };
-  constexpr std::array<Unit, 4> kUnits = {
+  constexpr std::array<Unit, 4> kPrinted = {
       {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
   // The magnitude as unsigned, since the least int64 has no negative.
   const uint64_t magnitude =
       duration.ns < 0 ? 0 - static_cast<uint64_t>(duration.ns) : static_cast<uint64_t>(duration.ns);
   std::string out = duration.ns < 0 ? "-" : "";
-  for (const Unit& unit : kUnits) {
+  for (const Unit& unit : kPrinted) {
     const auto ns = static_cast<uint64_t>(unit.ns);
     if (magnitude < ns && unit.ns > 1 && magnitude != 0) continue;
     out += std::to_string(magnitude / ns);

@@ -3,9 +3,8 @@
 #
 #   <!-- Printed by build/whorl ARGUMENTS -->
 #
-# stands its output, as a table up to the next empty line or in a ```text block; and a file that it
-# writes by --plot is the one of that name in the repository. A page named in `for page` below that
-# has lost its last such line is an error.
+# stands its output, as a table up to the next empty line or in a ```text block. A page named in `for page`
+# below that has lost its last such line is an error.
 #
 # Usage: documentation_tables.sh WHORL, in the project's folder.
 set -euo pipefail
@@ -15,7 +14,6 @@ project="$PWD"
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 ln -s "$project/scenarios" "$scratch/scenarios"
-mkdir "$scratch/docs"
 
 shown_below() {  # shown_below PAGE LINE_NUMBER
   tail --lines="+$(($2 + 1))" "$project/$1" | awk '
@@ -36,16 +34,13 @@ as_seen_from() {  # as_seen_from PAGE
 }
 
 check() {  # check PAGE LINE_NUMBER ARGUMENTS...
-  local page="$1" line="$2" code=0 printed plot
+  local page="$1" line="$2" code=0 printed
   shift 2
   # 1 is what a hunt ends with that has found a broken promise.
   printed="$(cd "$scratch" && "$whorl" "$@")" || code=$?
   ((code <= 1)) || complain "whorl $* ended with code $code"
   diff <(shown_below "$page" "$line") <(as_seen_from "$page" <<<"$printed") ||
     complain "$page:$line shows something else (<) than build/whorl $* prints (>)"
-  plot="$(sed -n 's/.*--plot \([^ ]*\).*/\1/p' <<<"$*")"
-  [[ -z "$plot" ]] || cmp "$project/$plot" "$scratch/$plot" ||
-    complain "$plot is not what build/whorl $* draws"
 }
 
 commands_of() {  # commands_of PAGE: number of a line, then its arguments, in turn

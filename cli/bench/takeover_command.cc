@@ -16,7 +16,6 @@
 #include "base/time.h"
 #include "cli/bench/page.h"
 #include "cli/bench/takeover_options.h"
-#include "cli/bench/takeover_plot.h"
 #include "cli/bench/takeover_report.h"
 #include "cli/bench/takeover_shards.h"
 #include "cli/exit_code.h"
@@ -85,9 +84,8 @@ class TakeoverOutput {
   }
 
   const TakeoverRequest& request_;
-  Wanted files_[4] = {{&request_.out, nullptr, {}},
+  Wanted files_[3] = {{&request_.out, nullptr, {}},
                       {&request_.csv, TakeoverCsv, {}},
-                      {&request_.plot, TakeoverPlot, {}},
                       {&request_.html, TakeoverPage, {}}};
 };
 
@@ -190,7 +188,7 @@ int MergeTakeovers(const TakeoverRequest& request) {
 int RunTakeoverCommand(const CLI::App& app, const TakeoverRequest& request) {
   std::vector<std::string> contradictions = Contradictions(request);
   if (!request.merged.empty()) {
-    const auto others = NotBeside(app, "--merge", {"--json", "--out", "--csv", "--plot", "--html"});
+    const auto others = NotBeside(app, "--merge", {"--json", "--out", "--csv", "--html"});
     contradictions.insert(contradictions.end(), others.begin(), others.end());
   }
   for (const std::string& error : contradictions) Complain(error);

@@ -26,8 +26,7 @@ constexpr std::string_view kTakeoverFooter = R"(Faults:
 Examples:
   whorl bench takeover                               every protocol and fault
   whorl bench takeover --protocol fenced_lease --fault crash,graceful_stop --lease 5s,10s
-  whorl bench takeover --plot takeover.svg --csv takeover.csv
-  whorl bench takeover --fault crash --lease 10s --html takeover.html
+  whorl bench takeover --fault crash --lease 10s --html takeover.html --csv takeover.csv
   whorl bench takeover --all --json > takeovers.jsonl
   whorl bench takeover --protocol spindle_v2 --followers 1 --preset none
   whorl bench takeover --runs 20 --shard 3/80 --out 3.takeover
@@ -161,8 +160,6 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
   app.add_option("--html", request->html,
                  "write a page with the distributions beside T* into FILE, which any browser opens")
       ->type_name("FILE");
-  app.add_option("--plot", request->plot, "draw distribution curves and a heat map into FILE")
-      ->type_name("FILE.svg");
   AddText(
       app, "--shard", std::string(kShardType), request,
       [](const std::string& text, TakeoverRequest& r) { r.shard = ShardOf(text); },
@@ -185,7 +182,6 @@ void AddTakeoverOptions(CLI::App& app, const std::shared_ptr<TakeoverRequest>& r
 std::vector<std::string> Contradictions(const TakeoverRequest& request) {
   std::vector<std::string> errors;
   const std::pair<std::string_view, bool> of_all_cases[] = {{"--csv", !request.csv.empty()},
-                                                            {"--plot", !request.plot.empty()},
                                                             {"--html", !request.html.empty()}};
   for (const auto& [name, is_given] : of_all_cases) {
     if (!is_given || !request.shard.is_given) continue;
@@ -194,7 +190,6 @@ std::vector<std::string> Contradictions(const TakeoverRequest& request) {
   }
   const std::pair<std::string_view, bool> simulated_only[] = {{"--all", request.all},
                                                               {"--csv", !request.csv.empty()},
-                                                              {"--plot", !request.plot.empty()},
                                                               {"--html", !request.html.empty()},
                                                               {"--shard", request.shard.is_given},
                                                               {"--merge", !request.merged.empty()}};
@@ -208,10 +203,8 @@ std::vector<std::string> Contradictions(const TakeoverRequest& request) {
   if (!request.program.empty() && request.protocols.size() != 1) {
     errors.emplace_back("--program wants one --protocol: that of the program");
   }
-  const std::pair<std::string_view, const std::string*> files[] = {{"--out", &request.out},
-                                                                   {"--csv", &request.csv},
-                                                                   {"--plot", &request.plot},
-                                                                   {"--html", &request.html}};
+  const std::pair<std::string_view, const std::string*> files[] = {
+      {"--out", &request.out}, {"--csv", &request.csv}, {"--html", &request.html}};
   std::map<std::filesystem::path, std::string_view> written;
   for (const auto& [option, file] : files) {
     if (file->empty() || *file == "/dev/null") continue;

@@ -31,7 +31,6 @@ struct TakeoverRequest {
   bool json = false;
   std::string out;
   std::string csv;
-  std::string plot;
   std::string html;
   Shard shard;
   std::vector<std::string> merged;  // reports to add up

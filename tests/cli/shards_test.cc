@@ -146,16 +146,14 @@ class CliTakeoverShardsTest : public CliTest {
 };
 
 TEST_F(CliTakeoverShardsTest, ShardsInAnyOrderAndTwiceAreTheWhole) {
-  const Ended text =
-      Whorl(std::string(kCases) + "--out whole.jsonl --csv whole.csv --plot whole.svg");
+  const Ended text = Whorl(std::string(kCases) + "--out whole.jsonl --csv whole.csv");
   ASSERT_EQ(text.code, 0) << text.err;
   for (const int shard : {1, 2, 3}) EXPECT_EQ(Make(shard).code, 0);
   for (const std::string files : {"1.part 2.part 3.part", "3.part 1.part 3.part 2.part"}) {
-    const Ended sum =
-        Whorl("bench takeover --out sum.jsonl --csv sum.csv --plot sum.svg --merge " + files);
+    const Ended sum = Whorl("bench takeover --out sum.jsonl --csv sum.csv --merge " + files);
     EXPECT_EQ(sum.code, 0) << sum.err;
     EXPECT_EQ(sum.out, text.out);
-    for (const std::string kind : {".jsonl", ".csv", ".svg"}) {
+    for (const std::string kind : {".jsonl", ".csv"}) {
       EXPECT_EQ(ReadText(folder_ / ("sum" + kind)), ReadText(folder_ / ("whole" + kind))) << kind;
     }
   }

@@ -406,7 +406,7 @@ TEST_F(LiveReplayTest, OptionsOfTheOtherKindOfRunAreRefused) {
     ExpectUsageError("replay quiet.json --on server " + option, "does not go with --on");
   }
   ExpectUsageError("replay quiet.json --on server --repeat 10001", "--repeat wants at most 10000");
-  for (const std::string option : {"--all", "--csv x.csv", "--plot x.svg"}) {
+  for (const std::string option : {"--all", "--csv x.csv", "--html x.html"}) {
     ExpectUsageError("bench takeover --on server " + option, "does not go with --on");
   }
 }
