@@ -371,7 +371,7 @@ class Round {
       if (!heard.status.ok()) {
         Fail({.kind = "other session", .detail = heard.status.error_message()});
       } else if (took > options_.answer_within_ms) {
-        Fail({.kind = "slow",
+        Fail({.kind = std::string(kSlow),
               .detail = "another session's SELECT 1 took " + std::to_string(took) + " ms"});
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/fuzz/calls/played_call.h"
@@ -15,6 +16,9 @@ struct ServerUnderTest {
   std::vector<std::string> arguments;  // besides --ddl and --database
   int64_t answer_within_ms = 1'000;    // for another session's SELECT 1
 };
+
+// The kind of failure that says that another session was not answered in time.
+inline constexpr std::string_view kSlow = "slow";
 
 // What was wrong. Two failures of one kind have the same `kind`.
 struct Failure {
