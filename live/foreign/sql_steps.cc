@@ -1,5 +1,6 @@
 #include "live/foreign/sql_steps.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 
@@ -130,6 +131,13 @@ const StepStatement* SqlSteps::Find(std::string_view sql, bool is_read_write,
     if (found == nullptr || statement->occasion == occasion) found = statement;
   }
   return found;
+}
+
+bool SqlSteps::Has(StepName step, const std::string& normalized, bool is_read_write) const {
+  const auto [begin, end] = by_text_.equal_range(normalized);
+  return std::any_of(begin, end, [&](const auto& one) {
+    return one.second->step == step && one.second->in_read_write == is_read_write;
+  });
 }
 
 }  // namespace whorl::live

@@ -25,10 +25,16 @@ std::vector<std::string> TextsIn(std::string_view sql);
 class SqlSteps {
  public:
   SqlSteps(const ProtocolInfo& info, const std::string& table);
+  // by_text_ refers to statements_, whose elements stay where they are when it moves.
+  SqlSteps(SqlSteps&&) = default;
+  SqlSteps& operator=(SqlSteps&&) = default;
 
   // The statement of the protocol that has this text; null if there is none. Of two steps with one
   // text it is that of the occasion.
   const StepStatement* Find(std::string_view sql, bool is_read_write, StepOccasion occasion) const;
+
+  // Whether a statement of the step has this text, which is normalized already.
+  bool Has(StepName step, const std::string& normalized, bool is_read_write) const;
 
  private:
   std::vector<StepStatement> statements_;

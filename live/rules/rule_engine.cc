@@ -22,33 +22,29 @@ bool HasWord(std::string_view normalized, const std::string& word) {
   return (" " + std::string(normalized)).find(" " + lower + " ") != std::string::npos;
 }
 
-bool IsStep(const CallRule& rule, const WireCall& call) {
+// Of a rule that names a step: the statements by which it is recognised.
+std::optional<SqlSteps> StepsOf(const CallRule& rule) {
+  if (!rule.step) return std::nullopt;
   const ProtocolInfo& info = *FindProtocol(rule.protocol);
-  for (const StepStatement& statement :
-       info.statements(rule.table.empty() ? std::string(info.table) : rule.table)) {
-    if (statement.step == *rule.step && statement.in_read_write == call.IsOfReadWrite() &&
-        NormalizedSql(statement.sql.text()) == NormalizedSql(call.sql)) {
-      return true;
-    }
-  }
-  return false;
+  return SqlSteps(info, rule.table.empty() ? std::string(info.table) : rule.table);
 }
 
-bool Matches(const CallRule& rule, const CallRecord& record) {
+// `sql`: the call's text, normalized.
+bool Matches(const CallRule& rule, const std::optional<SqlSteps>& steps, const CallRecord& record,
+             const std::string& sql) {
   if (!rule.method.empty() && rule.method != record.method) return false;
   if (rule.client && *rule.client != record.client) return false;
   const WireCall& call = record.call;
-  if (!rule.sql.empty() && rule.sql != NormalizedSql(call.sql)) return false;
+  if (!rule.sql.empty() && rule.sql != sql) return false;
   if (rule.sql_matches && !std::regex_search(call.sql, *rule.sql_matches)) return false;
-  if (!rule.table.empty() && call.table != rule.table &&
-      !HasWord(NormalizedSql(call.sql), rule.table)) {
+  if (!rule.table.empty() && call.table != rule.table && !HasWord(sql, rule.table)) {
     return false;
   }
   for (const auto& [name, value] : rule.parameters) {
     const auto found = call.parameters.find(name);
     if (found == call.parameters.end() || found->second != value) return false;
   }
-  return !rule.step || IsStep(rule, call);
+  return !rule.step || steps->Has(*rule.step, sql, call.IsOfReadWrite());
 }
 
 Interception Answered(Status status) {
@@ -89,7 +85,8 @@ RuleEngine::RuleEngine(Options options) : options_(std::move(options)), random_(
 
 int64_t RuleEngine::Add(CallRule rule) {
   const std::lock_guard lock(mutex_);
-  rules_[++last_] = {.rule = std::move(rule), .made = options_.steady()};
+  std::optional<SqlSteps> steps = StepsOf(rule);
+  rules_[++last_] = {.rule = std::move(rule), .steps = std::move(steps), .made = options_.steady()};
   return last_;
 }
 
@@ -127,9 +124,13 @@ std::optional<Timestamp> RuleEngine::OldestCommitUnderWay() const {
 const CallRule* RuleEngine::Strikes(RulePhase phase, const CallRecord& record) {
   const LocalInstant now = options_.steady();
   const CallRule* strikes = nullptr;
+  if (rules_.empty()) return strikes;
+  const std::string sql = NormalizedSql(record.call.sql);
   for (auto& [number, rule] : rules_) {
     const CallRule& what = rule.rule;
-    if (what.phase != phase || IsOver(rule, now) || !Matches(what, record)) continue;
+    if (what.phase != phase || IsOver(rule, now) || !Matches(what, rule.steps, record, sql)) {
+      continue;
+    }
     if (!IsPossible(what, record)) continue;
     ++rule.matched;
     if (rule.matched < what.count || (rule.matched - what.count) % what.every != 0) continue;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "live/foreign/sql_steps.h"
 #include "live/proxy/interceptor.h"
 #include "live/rules/call_rules.h"
 #include "live/wire_calls.h"
@@ -125,6 +126,7 @@ class RuleEngine final : public CallInterceptor {
 
   struct Rule {
     CallRule rule;
+    std::optional<SqlSteps> steps;  // by which its step is recognised
     LocalInstant made;
     int64_t matched = 0;
     int64_t struck = 0;
