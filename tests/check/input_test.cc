@@ -24,7 +24,7 @@ struct Heard {
   std::vector<Operation> operations;
   std::vector<std::string> errors;
 
-  const Said& SaidAt(size_t i) const { return std::get<Said>(operations.at(i).what); }
+  const LogLine& SaidAt(size_t i) const { return std::get<LogLine>(operations.at(i).what); }
 
   // The only one that there is, and nothing is wrong.
   template <typename T>
@@ -157,7 +157,7 @@ TEST(CheckJepsen, EdnHistoriesOfLocks) {
   EXPECT_THAT(heard.errors, IsEmpty());
   std::vector<Statement> statements;
   for (const Operation& operation : heard.operations) {
-    if (const auto* said = std::get_if<Said>(&operation.what)) {
+    if (const auto* said = std::get_if<LogLine>(&operation.what)) {
       if (said->statement == Statement::kOther || said->statement == Statement::kMayEnd) continue;
       statements.push_back(said->statement);
       EXPECT_EQ(said->process, "0");
@@ -172,7 +172,7 @@ TEST(CheckJepsen, JsonHistoriesAndKeysOfTheirOwn) {
       "[{\"process\":3,\"type\":\"invoke\",\"f\":\"acquire\",\"value\":[7,null],\"time\":1},\n"
       " {\"process\":3,\"type\":\"ok\",\"f\":\"acquire\",\"value\":[7,null],\"time\":2}]\n");
   EXPECT_THAT(heard.errors, IsEmpty());
-  const auto& last = std::get<Said>(heard.operations.back().what);
+  const auto& last = std::get<LogLine>(heard.operations.back().what);
   EXPECT_EQ(last.lock, "7");
   EXPECT_EQ(last.statement, Statement::kLeads);
 }
@@ -235,7 +235,7 @@ TEST(CheckOtlp, ASpanOfWorkUnderALock) {
 
 TEST(CheckOtlp, ASpanOfSpannersClientIsACallIfItSaysWhenItCommitted) {
   const Heard call = ReadAll(Span(Attribute("spanner.commit_timestamp", At(5))));
-  EXPECT_EQ(call.Sole<Called>().commit, Timestamp::FromUnixNanos(5'000'000'000));
+  EXPECT_EQ(call.Sole<CommitRecord>().commit, Timestamp::FromUnixNanos(5'000'000'000));
   const Heard other = ReadAll(Span(Attribute("db.system", "spanner")));
   EXPECT_EQ(other.SaidAt(0).statement, Statement::kOther);
 }
@@ -300,7 +300,7 @@ TEST(CheckServe, ACommitIsACallOfTheClientByTheClockOfServe) {
   const Heard heard = ReadAll(
       Served("Commit", R"("transaction":"0a","code":"OK","commit_timestamp":")" + At(5) + "\","),
       OfLock("job"), "calls.jsonl");
-  const auto call = heard.Sole<Called>();
+  const auto call = heard.Sole<CommitRecord>();
   EXPECT_EQ(call.process, "calls.jsonl");
   EXPECT_EQ(call.Sender(), "pod-a");
   EXPECT_EQ(call.lock, "job");
@@ -352,7 +352,7 @@ TEST(CheckServe, ATransactionIsAboutTheLockThatItsStatementsName) {
     EXPECT_THAT(heard.errors, IsEmpty());
     std::vector<std::string> named;
     for (const Operation& operation : heard.operations) {
-      named.push_back(std::get<Called>(operation.what).lock);
+      named.push_back(std::get<CommitRecord>(operation.what).lock);
     }
     return named;
   };
@@ -388,13 +388,13 @@ TEST(CheckLogs, SpindlesOwnLines) {
   EXPECT_THAT(heard.errors, IsEmpty());
   std::vector<Statement> statements;
   for (const Operation& operation : heard.operations) {
-    if (const auto* said = std::get_if<Said>(&operation.what))
+    if (const auto* said = std::get_if<LogLine>(&operation.what))
       statements.push_back(said->statement);
   }
   EXPECT_EQ(statements, (std::vector{Statement::kOther, Statement::kLeads, Statement::kOther,
                                      Statement::kLeadsNot}));
   // A time in whole seconds may be up to a second before the clock's reading.
-  EXPECT_EQ(std::get<Declared>(heard.operations[0].what).resolution, Seconds(1));
+  EXPECT_EQ(std::get<ProcessDeclaration>(heard.operations[0].what).resolution, Seconds(1));
 }
 
 TEST(CheckLogs, WithoutALockALeaderCannotBeJudged) {
@@ -410,7 +410,7 @@ TEST(CheckLogs, AMappingOfOnesOwn) {
     "lines": [{"match": "^(?P<time>\\S+ \\S+) (?P<lock>\\w+) is mine", "event": "leads"}]})json");
   const Heard heard =
       ReadAll("01.01.1970 02:00:05.25 job is mine\nanything\n", Of({}, &pattern), "logs/pod-a.log");
-  const auto said = heard.Sole<Said>();
+  const auto said = heard.Sole<LogLine>();
   EXPECT_EQ(said.process, "pod-a");
   EXPECT_EQ(said.lock, "job");
   EXPECT_EQ(said.at, Timestamp::FromUnixNanos(5'250'000'000));

@@ -10,9 +10,9 @@
 #include <sstream>
 #include <string>
 
+#include "base/text.h"
 #include "sim/judge/run.h"
 #include "sim/report/timeline.h"
-#include "sim/scenario/number_text.h"
 #include "tests/sim/scenario_files.h"
 
 namespace whorl::sim::golden_test {
