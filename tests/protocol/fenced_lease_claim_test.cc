@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "protocol/fenced_lease/row.h"
 #include "protocol/fenced_lease/words.h"
@@ -110,8 +112,7 @@ TEST_F(FencedLeaseFollowerTest, ANewHeartbeatBeginsTheWaitAnew) {
 TEST_F(FencedLeaseFollowerTest, LooksWhenTheNextHeartbeatIsDueAndThenLessAndLessOften) {
   // o + (0.6 L - age) + 30 ms; if nothing has changed, after 30, 60, 120 ms and so on.
   a.Starts();
-  TestRow row = TheirRow();
-  row.age = Seconds(1);
+  const TestRow row = TheirRow(Seconds(1));
   a.Sees(row);
   EXPECT_EQ(a.timers.at(kPoll), ShownAfter(Milliseconds(5'030)));
   for (const int64_t pause : {30, 60, 120, 240}) {
@@ -190,9 +191,7 @@ TEST_F(FencedLeaseFollowerTest, AnAgeThatIsWrongByAnHourOnlyShiftsTheNextLook) {
   for (const Duration age : {Seconds(3'600), -Seconds(3'600)}) {
     a = Lease();
     a.Starts();
-    TestRow row = TheirRow();
-    row.age = age;
-    a.Sees(row, At({}));
+    a.Sees(TheirRow(age), At({}));
     EXPECT_FALSE(a.IsOut(steps::kTake));
     EXPECT_EQ(a.timers.at(kTake), ShownAfter(kLonger + Milliseconds(50)));
     EXPECT_GE(a.timers.at(kPoll), ShownAfter(kPollDelay));
@@ -250,9 +249,7 @@ TEST_F(FencedLeaseFollowerTest, OnlyAtItsFirstLookAndOnlyWithAReadTimestamp) {
   EXPECT_FALSE(a.IsOut(steps::kTake));
   Lease untold;
   untold.Starts();
-  TestRow old = TheirRow();
-  old.age = Seconds(100);
-  untold.Sees(old);
+  untold.Sees(TheirRow(Seconds(100)));
   EXPECT_FALSE(untold.IsOut(steps::kTake)) << "an age by CURRENT_TIMESTAMP proves nothing";
 }
 
@@ -332,36 +329,33 @@ TEST_F(FencedLeaseAnswerTest, AClaimThatFailedIsNotRepeatedInALoop) {
   EXPECT_EQ(a.timers.at(kPoll), a.now + kPollDelay);
 }
 
-// A process whose Commits were all answered with INTERNAL sent 400 of them in a second.
-TEST_F(FencedLeaseAnswerTest, ClaimsThatAreNotAnsweredComeAfterPausesThatDouble) {
+// The second look after such an answer to a claim, and those after it, come after pauses that double.
+void ExpectPausesThatDouble(Lease& a, StepName claim, const std::vector<int64_t>& pauses,
+                            const std::function<void()>& sees, const std::function<void()>& fails) {
   a.Starts();
-  a.Sees(ReleasedRow());
-  a.ClaimEndsUnknown();
+  sees();
+  fails();
   EXPECT_TRUE(a.IsOut(steps::kRead)) << "the first look comes at once";
-  a.Sees(ReleasedRow());
-  for (const int64_t pause : {60, 120, 240, 480, 960, 1'920, 2'500, 2'500}) {
-    ASSERT_TRUE(a.IsOut(steps::kTake));
-    a.ClaimEndsUnknown();
+  sees();
+  for (const int64_t pause : pauses) {
+    ASSERT_TRUE(a.IsOut(claim));
+    fails();
     ASSERT_FALSE(a.IsOut(steps::kRead));
     ASSERT_EQ(a.timers.at(kPoll), a.now + Milliseconds(pause));
     a.Fires(kPoll);
-    a.Sees(ReleasedRow());
+    sees();
   }
 }
 
-TEST_F(FencedLeaseAnswerTest, WhoIsOvertakenAgainAndAgainPausesToo) {
-  a.Starts();
-  a.SeesNoRow();
-  a.ClaimFails(Code::kAlreadyExists);
-  a.SeesNoRow();
-  for (const int64_t pause : {60, 120, 240}) {
-    ASSERT_TRUE(a.IsOut(steps::kCreate));
-    a.ClaimFails(Code::kAlreadyExists);
-    ASSERT_FALSE(a.IsOut(steps::kRead));
-    ASSERT_EQ(a.timers.at(kPoll), a.now + Milliseconds(pause));
-    a.Fires(kPoll);
-    a.SeesNoRow();
-  }
+// A process whose Commits were all answered with INTERNAL sent 400 of them in a second.
+TEST_F(FencedLeaseAnswerTest, ClaimsThatAreNotAnsweredOrAreOvertakenComeAfterPausesThatDouble) {
+  ExpectPausesThatDouble(
+      a, steps::kTake, {60, 120, 240, 480, 960, 1'920, 2'500, 2'500},
+      [this] { a.Sees(ReleasedRow()); }, [this] { a.ClaimEndsUnknown(); });
+  Lease b;
+  ExpectPausesThatDouble(
+      b, steps::kCreate, {60, 120, 240}, [&b] { b.SeesNoRow(); },
+      [&b] { b.ClaimFails(Code::kAlreadyExists); });
 }
 
 TEST_F(FencedLeaseAnswerTest, ANewHeartbeatEndsThePauses) {

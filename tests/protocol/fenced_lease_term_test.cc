@@ -94,8 +94,6 @@ TEST_F(FencedLeaseTermTest, AsksNobodyToAnswer) {
                                   Question::kDuration, Question::kIterations}) {
     EXPECT_THAT(a.Asks(question), ElementsAre(HasSubstr(" yes")));
   }
-  EXPECT_THAT(a.Asks(Question::kLock),
-              ElementsAre("Lock no 'fenced_lease has no blocking Lock()'"));
 }
 
 // --- heartbeats --------------------------------------------------------------------------------

@@ -135,7 +135,9 @@ inline void Leads(Lease& lease) {
 }
 
 // Follows another process's live lease, whose heartbeat it saw first at time 0.
-inline TestRow TheirRow() { return {.heartbeat = At(Seconds(-1)), .token = At(Seconds(-1))}; }
+inline TestRow TheirRow(Duration age = {}) {
+  return {.heartbeat = At(Seconds(-1)), .token = At(Seconds(-1)), .age = age};
+}
 inline void Follows(Lease& lease) {
   lease.Starts();
   lease.Sees(TheirRow(), At({}));

@@ -18,16 +18,12 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Config MakeTestConfig(std::string id = "a") {
-  return MakeConfig("locktable", "job", std::move(id), Seconds(12));
-}
-
 const Timestamp kThen = At(Seconds(9));
 
 // One user under a test's hands (process_under_test.h), with its own verbs.
 class User : public ProcessUnderTest<Config, State> {
  public:
-  explicit User(Config with = MakeTestConfig()) : ProcessUnderTest(std::move(with)) {}
+  User() : ProcessUnderTest(MakeConfig("locktable", "job", "a", Seconds(12))) {}
 
   const Did& Gets() { return Ends(kPollRequest, Committed({})); }
   const Did& FindsItTaken() { return Ends(kPollRequest, Refused({.rows = {HeldByAnother()}})); }
@@ -75,12 +71,6 @@ using LeaseLockStopTest = UserTest;
 void Holds(User& user) {
   user.Starts();
   user.Gets();
-}
-
-// --- words -------------------------------------------------------------------------------------
-
-TEST(LeaseLockConfigTest, AMissingOwnerIsDrawnAsAUuid) {
-  ExpectAUuidIsDrawnFor(User(MakeTestConfig("")));
 }
 
 // --- polling -----------------------------------------------------------------------------------
@@ -196,14 +186,6 @@ TEST_F(LeaseLockQuestionTest, LeaderIsTheCurrentLocksOwner) {
   EXPECT_THAT(user.IsNotFound(kFirstAskRequest + 2), ElementsAre("2: Leader no"));
 }
 
-TEST_F(LeaseLockQuestionTest, TellsItsLeaseAndItsPolls) {
-  Holds(user);
-  EXPECT_THAT(user.Asks(Question::kDuration), ElementsAre("Duration yes 12000"));
-  EXPECT_THAT(user.Asks(Question::kIterations), ElementsAre("Iterations yes 1"));
-  EXPECT_THAT(user.Asks(Question::kLock),
-              ElementsAre("Lock no 'lease_lock has no blocking Lock()'"));
-}
-
 TEST_F(LeaseLockStopTest, ReleasesWhenTheWorkHasStopped) {
   Holds(user);
   EXPECT_THAT(user.Stops(), ElementsAre("cancel poll", "cancel beat", "callback 0"));
@@ -259,12 +241,6 @@ TEST_F(LeaseLockStopTest, ReleasesAlsoAfterAnErrorUnlessAnotherHasTheLock) {
   sure.BeatFindsAnother();
   sure.Stops();
   EXPECT_THAT(sure.WorkStops(), IsEmpty());
-}
-
-// --- the state as a value ----------------------------------------------------------------------
-
-TEST(LeaseLockStateTest, IsTheSameAfterTheSameEvents) {
-  ExpectAStateIsAValue<User>(Holds, [](User& user) { user.Fires(kBeat); });
 }
 
 }  // namespace

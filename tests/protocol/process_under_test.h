@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "protocol/machine.h"
-#include "protocol/random_id.h"
 #include "tests/protocol/protocol_testing.h"
 
 namespace whorl {
@@ -163,32 +162,6 @@ inline std::string NoteWithValues(const Note& note) {
   std::string text(WordOf(note.note));
   for (const Value& value : note.values) text += " " + FormatValue(value);
   return text;
-}
-
-// A missing id is drawn as a UUID: without one, two processes would share it.
-template <typename Process>
-void ExpectAUuidIsDrawnFor(Process unnamed) {
-  unnamed.entropy.next = {0x0123'4567, 0x89ab'cdef, 0x0fed'cba9, 0x7654'3210};
-  unnamed.Starts();
-  EXPECT_EQ(unnamed.state.id, "01234567-89ab-4def-8fed-cba976543210");
-  for (const ScriptedEntropy::Draw& draw : unnamed.entropy.draws) {
-    EXPECT_EQ(draw.purpose, whorl::purposes::kInstanceId);
-  }
-}
-
-// What `leads` has led is equal and has the same fingerprint both times, and differs after `moves`:
-// exploration compares states by both.
-template <typename Process>
-void ExpectAStateIsAValue(const auto& leads, const auto& moves) {
-  Process one;
-  leads(one);
-  Process other;
-  leads(other);
-  EXPECT_EQ(one.state, other.state);
-  EXPECT_EQ(FingerprintOf(one.state), FingerprintOf(other.state));
-  moves(other);
-  EXPECT_NE(one.state, other.state);
-  EXPECT_NE(FingerprintOf(one.state), FingerprintOf(other.state));
 }
 
 }  // namespace whorl

@@ -1,10 +1,13 @@
 // Any protocol as one machine: what a host holds is a value, whatever type it hides.
 #include "protocol/protocol.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,10 +18,14 @@
 #include "protocol/semaphore/semaphore.h"
 #include "protocol/spindle_v2/lock.h"
 #include "protocol/spindle_v3/spindle_v3.h"
+#include "tests/protocol/process_under_test.h"
 #include "tests/protocol/protocol_testing.h"
 
 namespace whorl::protocol_test {
 namespace {
+
+using testing::ElementsAre;
+using testing::StartsWith;
 
 ProtocolConfig ConfigOf(std::string_view protocol) {
   return FindProtocol(protocol)->make_config("locktable", "lock", "a", Seconds(10));
@@ -31,6 +38,107 @@ std::vector<Effect> Take(const ProtocolConfig& config, ProtocolState& state, con
        out);
   return out;
 }
+
+// --- what all protocols have in common ----------------------------------------------------------
+
+// A process of any of them, or of its blocking wrapper, whose transactions find no row, or write one.
+class AnyProcess : public ProcessUnderTest<ProtocolConfig, ProtocolState> {
+ public:
+  AnyProcess(const ProtocolInfo& info, std::string id, bool blocking = false)
+      : ProcessUnderTest(
+            info.make_config(std::string(info.table), "job", std::move(id), Seconds(10))) {
+    state = MakeProtocolState(config, blocking);
+  }
+
+  void Begins(bool blocking) { blocking ? Asks(Question::kLock) : Starts(); }
+  // A transaction ends, or the next timer fires.
+  void GoesOn() {
+    if (running.empty()) {
+      const auto next =
+          std::ranges::min_element(timers, {}, [](const auto& timer) { return timer.second; });
+      Fires(next->first);
+      return;
+    }
+    const auto& [request, out] = *running.begin();
+    const bool reads = out.transaction.mode == Mode::kStrongRead;
+    TransactionResult result = reads ? Found({}) : Committed(Clocks().wall, 1);
+    if (!reads) result.commit_sent = out.since;
+    Ends(request, std::move(result));
+  }
+
+ private:
+  std::string TimerText(TimerId timer) const override { return std::to_string(timer); }
+};
+
+class EveryProtocolTest : public testing::TestWithParam<const ProtocolInfo*> {
+ protected:
+  const ProtocolInfo& info_ = *GetParam();
+};
+std::vector<const ProtocolInfo*> AllProtocols() {
+  std::vector<const ProtocolInfo*> all;
+  for (const ProtocolInfo& info : Protocols()) all.push_back(&info);
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Protocols, EveryProtocolTest, testing::ValuesIn(AllProtocols()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+TEST_P(EveryProtocolTest, KeepsAStateThatIsAValue) {
+  // Exploration forks the world by copying it, and compares states by equality and fingerprint: a
+  // hidden pointer or clock, or a forgotten field, would let copies differ or join what differs.
+  for (const bool blocking : {false, true}) {
+    if (blocking && !info_.has_blocking_wrapper) continue;
+    AnyProcess original(info_, "", blocking);
+    original.Begins(blocking);
+    AnyProcess copy = original;
+    AnyProcess other(info_, "", blocking);
+    other.Begins(blocking);
+    for (int event = 0; event < 12; ++event) {
+      SCOPED_TRACE(event);
+      const ProtocolState before = original.state;
+      original.GoesOn();
+      EXPECT_EQ(FingerprintOf(original.state) == FingerprintOf(before), original.state == before);
+      EXPECT_EQ(copy.state, before) << "it takes its own events";
+      for (AnyProcess* same : {&copy, &other}) {
+        same->GoesOn();
+        EXPECT_EQ(same->state, original.state);
+        EXPECT_EQ(FingerprintOf(same->state), FingerprintOf(original.state));
+        EXPECT_EQ(same->effects, original.effects);
+      }
+    }
+    EXPECT_NE(original.state, AnyProcess(info_, "", blocking).state);
+  }
+}
+
+TEST_P(EveryProtocolTest, DrawsAMissingIdAsAUuid) {
+  // Ids tell owners apart: without one, two processes would share it, and both lead (finding V4).
+  AnyProcess unnamed(info_, "");
+  unnamed.entropy.next = {0x0123'4567, 0x89ab'cdef, 0x0fed'cba9, 0x7654'3210};
+  unnamed.Starts();
+  const FieldTree::Fields fields = unnamed.state.Fields();
+  const auto id = std::ranges::find(fields, std::string_view("id"), &NamedField::name);
+  ASSERT_NE(id, fields.end());
+  EXPECT_EQ(std::get<std::string>(id->value.what), "01234567-89ab-4def-8fed-cba976543210");
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(unnamed.entropy.draws.at(i).purpose, purposes::kInstanceId);
+  }
+}
+
+TEST_P(EveryProtocolTest, AnswersFromItsConfigurationWhatThatSays) {
+  AnyProcess process(info_, "a");
+  EXPECT_THAT(process.Asks(Question::kHasLock), ElementsAre("HasLock no")) << "it has not started";
+  process.Starts();
+  while (!process.running.empty()) process.GoesOn();
+  EXPECT_THAT(process.Asks(Question::kDuration), ElementsAre("Duration yes 10000"));
+  ASSERT_THAT(process.Asks(Question::kIterations), ElementsAre(StartsWith("Iterations yes")));
+  if (info_.name != "fenced_lease") {  // which has no rounds
+    EXPECT_EQ(process.did.front(), "Iterations yes 1");
+  }
+  if (info_.has_blocking_wrapper) return;
+  EXPECT_THAT(process.Asks(Question::kLock),
+              ElementsAre("Lock no '" + std::string(info_.name) + " has no blocking Lock()'"));
+}
+
+// --- what they promise ---------------------------------------------------------------------------
 
 struct Claims {
   const char* protocol;
@@ -90,21 +198,7 @@ TEST(ProtocolInfoTest, WhatWasPortedFromGoHasTheRetriesOfGooglesClient) {
   ExpectHostedWithGosRetries<spindle_v3::State>("spindle_v3", 3);
 }
 
-TEST(ProtocolStateTest, ACopyIsAStateOfItsOwn) {
-  // World is a value: copying it forks it, and what one does the other must not see.
-  for (const ProtocolInfo& info : Protocols()) {
-    const ProtocolConfig config = ConfigOf(info.name);
-    ProtocolState state = MakeProtocolState(config, false);
-    const ProtocolState before = state;
-    EXPECT_EQ(state, before);
-    EXPECT_FALSE(Take(config, state, Started{}).empty());
-    EXPECT_NE(state, before) << info.name;
-    EXPECT_EQ(before, MakeProtocolState(config, false)) << info.name;
-    ProtocolState other;
-    other = state;
-    EXPECT_EQ(other, state) << info.name;
-  }
-}
+// --- the machine that hides which it is ---------------------------------------------------------
 
 TEST(ProtocolStateTest, StatesOfDifferentTypesDiffer) {
   const ProtocolState empty;
@@ -119,17 +213,6 @@ TEST(ProtocolStateTest, StatesOfDifferentTypesDiffer) {
   EXPECT_NE(wrapper.Get<spindle_v2::LockState>(), nullptr);
   EXPECT_EQ(wrapper.Get<spindle_v2::State>(), nullptr);
   EXPECT_EQ(empty.Get<spindle_v2::State>(), nullptr);
-}
-
-TEST(ProtocolStateTest, TheFingerprintIsThatOfTheFields) {
-  // A forgotten field would join states that differ.
-  const ProtocolConfig config = ConfigOf("fenced_lease");
-  ProtocolState state = MakeProtocolState(config, false);
-  const uint64_t before = FingerprintOf(state);
-  EXPECT_EQ(before, FingerprintOf(MakeProtocolState(config, false)));
-  EXPECT_NE(before, FingerprintOf(ProtocolState()));
-  Take(config, state, Started{});
-  EXPECT_NE(before, FingerprintOf(state));
 }
 
 TEST(ProtocolStateTest, TellsTheFieldsThatAreNotEmpty) {

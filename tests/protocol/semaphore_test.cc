@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "protocol/protocol.h"
@@ -20,14 +19,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Config MakeTestConfig(std::string id = "a") {
-  return MakeConfig("LeaderElection", "job", std::move(id), Seconds(5));
-}
-
 // One service under a test's hands (process_under_test.h), with its own verbs.
 class Service : public ProcessUnderTest<Config, State> {
  public:
-  explicit Service(Config with = MakeTestConfig()) : ProcessUnderTest(std::move(with)) {}
+  Service() : ProcessUnderTest(MakeConfig("LeaderElection", "job", "a", Seconds(5))) {}
 
   const Did& Wakes() { return Fires(kRound); }
   // The reply to the round's UPDATE or query, or to a question's query.
@@ -69,14 +64,13 @@ void Leads(Service& service) {
 
 TEST_F(SemaphoreConfigTest, SendsTheArticlesStatements) {
   // The text is what was published: a kinder one would prove nothing about it.
-  const Config config = MakeTestConfig();
-  EXPECT_EQ(config.update.text(),
+  EXPECT_EQ(service.config.update.text(),
             "UPDATE LeaderElection SET service_id = @serviceId, "
             "last_seen_active = CURRENT_TIMESTAMP() WHERE anchor = 1 AND "
             "((service_id != @serviceId AND last_seen_active < "
             "TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL @timeout SECOND)) "
             "OR (service_id = @serviceId))");
-  EXPECT_EQ(config.query.text(),
+  EXPECT_EQ(service.config.query.text(),
             "SELECT service_id, last_seen_active FROM LeaderElection WHERE anchor = 1 AND "
             "last_seen_active >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL @timeout SECOND)");
   service.Starts();
@@ -102,10 +96,6 @@ TEST_F(SemaphoreConfigTest, TheRowOfInitIsExpiredAndNotNull) {
   EXPECT_TRUE(std::holds_alternative<std::string>(row[1]));
   EXPECT_LT(std::get<Timestamp>(row[2]), At(Duration{}) - Seconds(365 * 86'400));
   EXPECT_EQ(Info().init_row, row);
-}
-
-TEST_F(SemaphoreConfigTest, AMissingIdIsDrawnAsAUuid) {
-  ExpectAUuidIsDrawnFor(Service(MakeTestConfig("")));
 }
 
 TEST_F(SemaphoreRoundTest, IsAnUpdateAndAQueryEverySecond) {
@@ -212,15 +202,6 @@ TEST_F(SemaphoreQuestionTest, LeaderIsWhomTheQueryNames) {
   EXPECT_THAT(service.state.asks, IsEmpty());
 }
 
-TEST_F(SemaphoreQuestionTest, OfWhatItKnowsItAnswersAtOnce) {
-  EXPECT_THAT(service.Asks(Question::kHasLock), ElementsAre("HasLock no")) << "it has not started";
-  Leads(service);
-  EXPECT_THAT(service.Asks(Question::kDuration), ElementsAre("Duration yes 5000"));
-  EXPECT_THAT(service.Asks(Question::kIterations), ElementsAre("Iterations yes 1"));
-  EXPECT_THAT(service.Asks(Question::kLock),
-              ElementsAre("Lock no 'semaphore has no blocking Lock()'"));
-}
-
 TEST_F(SemaphoreStopTest, GivesNothingBack) {
   Leads(service);
   EXPECT_THAT(service.Stops(), ElementsAre("cancel wake", "callback 0"));
@@ -242,12 +223,6 @@ TEST_F(SemaphoreStopTest, AnAnswerThatComesLateBringsNoBeliefBack) {
   service.Stops();
   EXPECT_THAT(service.AnswerNames("a"), ElementsAre("HasLock yes"));
   EXPECT_FALSE(service.Believes());
-}
-
-// --- the state as a value ----------------------------------------------------------------------
-
-TEST(SemaphoreStateTest, IsTheSameAfterTheSameEvents) {
-  ExpectAStateIsAValue<Service>(Leads, [](Service& service) { service.Wakes(); });
 }
 
 }  // namespace

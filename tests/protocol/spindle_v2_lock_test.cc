@@ -2,10 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-
 #include "protocol/spindle_v2/lock.h"
 #include "tests/protocol/spindle_v2_testing.h"
 
@@ -267,19 +263,6 @@ TEST_F(SpindleV2LockTest, AUsersOwnQuestionsGoThrough) {
   wrapper.Polls();
   EXPECT_THAT(wrapper.AnswersRow(kMine, "a", 5), ElementsAre(StartsWith("5: HasLock yes")));
   EXPECT_THAT(wrapper.AnswersRow(kMine, "a", kPoll), Not(Contains(StartsWith("answer"))));
-}
-
-TEST_F(SpindleV2LockTest, ACopyThatTakesTheSameEventsStaysEqual) {
-  // The wrapper's state is part of the world's.
-  Wrapper original;
-  LocksAndWins(original);
-  Wrapper copy = original;
-  for (Wrapper* one : {&original, &copy}) {
-    PollsIntoTheSecondRound(*one);
-    one->Stops(StopReason::kDeadline);
-  }
-  EXPECT_EQ(original.state, copy.state);
-  EXPECT_EQ(original.effects, copy.effects);
 }
 
 }  // namespace

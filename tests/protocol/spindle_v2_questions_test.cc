@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <string>
-
 #include "protocol/spindle_v2/spindle_v2.h"
 #include "tests/protocol/spindle_v2_testing.h"
 

@@ -1,13 +1,11 @@
 // spindle_v3: its words (configuration, statements), the rounds of a follower and of a leader, the
-// adaptive buffer and the wake-ups, the local deadline, the stop, the questions, and the state as a
-// value.
+// adaptive buffer and the wake-ups, the local deadline, the stop, and the questions.
 #include "protocol/spindle_v3/spindle_v3.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,8 +24,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Config MakeTestConfig(Duration lease = Seconds(10), std::string id = "a") {
-  return MakeConfig("locktable", "job", std::move(id), lease);
+Config MakeTestConfig(Duration lease = Seconds(10)) {
+  return MakeConfig("locktable", "job", "a", lease);
 }
 
 // One process under a test's hands (process_under_test.h), with its own verbs. Delays are drawn as
@@ -86,7 +84,6 @@ using SpindleV3BufferTest = ProcessTest;
 using SpindleV3LeaderTest = ProcessTest;
 using SpindleV3StopTest = ProcessTest;
 using SpindleV3QuestionTest = ProcessTest;
-using SpindleV3StateTest = ProcessTest;
 // Wins the absent row: the acquire's reply comes at 0, with this token.
 void Wins(Process& process, Timestamp token = At(Duration{})) {
   process.Starts();
@@ -110,11 +107,6 @@ TEST(SpindleV3ConfigTest, TheLeaseIsInWholeSecondsAndAtLeastFive) {
   EXPECT_EQ(MakeTestConfig(Seconds(-1)).lease, Seconds(5));
   Process process(MakeTestConfig(Seconds(2)));
   EXPECT_THAT(process.Starts(), ElementsAre("note lease raised to its minimum", "run look"));
-}
-
-TEST(SpindleV3ConfigTest, AMissingIdIsDrawnAsAUuid) {
-  // Ids tell owners apart: two that are the same both lead (finding V4).
-  ExpectAUuidIsDrawnFor(Process(MakeTestConfig(Seconds(10), "")));
 }
 
 TEST(SpindleV3ConfigTest, OnlyItsPromiseOfTheLeaseHasALimit) {
@@ -456,17 +448,8 @@ TEST_F(SpindleV3QuestionTest, AreAnsweredFromWhatTheProcessKnows) {
   EXPECT_THAT(process.Asks(Question::kHasLock2),
               ElementsAre("HasLock2 yes token=1767225601000000000 'a'"));
   EXPECT_THAT(process.Asks(Question::kLeader), ElementsAre("Leader yes 'a'"));
-  EXPECT_THAT(process.Asks(Question::kDuration), ElementsAre("Duration yes 10000"));
-  EXPECT_THAT(process.Asks(Question::kIterations), ElementsAre("Iterations yes 1"));
-  EXPECT_THAT(process.Asks(Question::kLock),
-              ElementsAre("Lock no 'spindle_v3 has no blocking Lock()'"));
   process.Stops();
   EXPECT_THAT(process.Asks(Question::kHasLock), ElementsAre("HasLock no"));
-}
-
-TEST(SpindleV3StateTest, IsAValue) {
-  ExpectAStateIsAValue<Process>([](Process& process) { Wins(process); },
-                                [](Process& process) { process.Wakes(); });
 }
 
 }  // namespace

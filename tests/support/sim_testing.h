@@ -36,6 +36,21 @@ struct Witness : ObservationSink {
   std::vector<Instant> When() const {
     return When<T>([](const T&) { return true; });
   }
+  // Those of a step; those of a node.
+  template <typename T>
+  std::vector<Instant> OfStep(StepName step) const {
+    return When<T>([step](const T& what) { return what.step == step; });
+  }
+  template <typename T>
+  std::vector<Instant> OfNode(int16_t node) const {
+    return When<T>([node](const T& what) {
+      if constexpr (requires { what.call; }) {
+        return what.call.process.node == node;
+      } else {
+        return what.process.node == node;
+      }
+    });
+  }
   // The observations of type T, each with its time.
   template <typename T>
   std::vector<std::pair<Instant, T>> All() const {
@@ -73,6 +88,14 @@ inline Witness WitnessThree(const std::string& duration, const std::string& more
 
 // For 60 s.
 inline Witness WitnessFaults(const std::string& faults) { return WitnessThree("60s", "", faults); }
+
+// a pauses just after it was told that it has the lock, b takes over, and a's late write is refused.
+inline constexpr char kStaleTokenByAPause[] =
+    R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
+  "lease": "5s", "nodes": ["a", {"name": "b", "start_at": "2s"}], "duration": "60s", "seed": 4,
+  "workload": {"write_every": "200ms", "work_for": "50ms", "resource": "both"},
+  "faults": [{"when": {"node": "a", "step": "has_lock", "phase": "ended", "count": 100},
+              "do": "pause", "node": "a", "for": "15s"}]})";
 
 constexpr Instant At(Duration since_start) { return Instant{} + since_start; }
 

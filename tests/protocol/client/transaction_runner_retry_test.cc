@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -85,16 +86,11 @@ TEST_F(RunnerAbortedTest, APolicyMayAskForAnExplicitBegin) {
 }
 
 TEST_F(RunnerAbortedTest, RetryInfoDecidesThePause) {
-  // Spanner knows when the conflict will be over; its word goes before the policy's.
+  // Spanner knows when the conflict will be over; its word goes before the policy's. The Go client
+  // draws its own pause first and then drops it, so that the next one is longer.
   client.Runs(InsertTransaction()).HearsAnswer("t1").HearsAborted(Milliseconds(3));
   EXPECT_EQ(client.did.back(), "wait 3ms");
-}
-
-TEST_F(RunnerAbortedTest, TheBackoffGrowsUnderneathRetryInfo) {
-  // The Go client draws its own pause first and then drops it, so that the next one is longer.
-  client.Runs(InsertTransaction());
-  client.HearsAnswer("t1").HearsAborted(Milliseconds(3)).Waits();
-  EXPECT_EQ(client.HearsAnswer("t2").HearsAborted().did.back(), "wait 26ms");
+  EXPECT_EQ(client.Waits().HearsAnswer("t2").HearsAborted().did.back(), "wait 26ms");
 }
 
 TEST_F(RunnerAbortedTest, TheBackoffGrowsByThreeTenthsToItsCap) {
@@ -154,16 +150,6 @@ TEST_F(RunnerUnavailableTest, ResendsTheSameCall) {
   }
 }
 
-TEST_F(RunnerUnavailableTest, EveryCopyOfACallHasItsOwnName) {
-  // The late reply to a copy that was given up must not be taken for the reply to the next one.
-  client.Runs(HeartbeatTransaction()).HearsAnswer("t1");
-  EXPECT_EQ(client.Name(), std::pair(1, 1));
-  client.HearsError(Code::kUnavailable).Waits();
-  EXPECT_EQ(client.Name(), std::pair(1, 2));
-  client.HearsAnswer();
-  EXPECT_EQ(client.Name(), std::pair(1, 3));
-}
-
 TEST_F(RunnerUnavailableTest, ABeginIsResentAsANewAttempt) {
   // Spanner cannot tell that it began before; the first transaction is left to its idle timeout.
   EXPECT_THAT(client.Runs(InsertTransaction()).HearsError(Code::kUnavailable).Waits().did,
@@ -212,14 +198,6 @@ TEST_F(RunnerUnavailableTest, TheBackoffBeginsAnewWithEachCall) {
   EXPECT_THAT(UpperEnds(client.entropy), ElementsAre(250'000'000, 325'000'000, 250'000'000));
 }
 
-TEST_F(RunnerUnavailableTest, ResendsDoNotMoveTheCallsDeadline) {
-  // The timeout is of the call with all its resends, or it would never end.
-  client.Runs(InsertTransaction());
-  const LocalInstant deadline = client.Sent().deadline;
-  client.HearsError(Code::kUnavailable).Waits();
-  EXPECT_EQ(client.Sent().deadline, deadline);
-}
-
 // Refuses every call until the one that is out is something else: how long that took.
 Duration GivenUpAfter(Client& client) {
   const LocalInstant began = client.now;
@@ -232,40 +210,37 @@ Duration GivenUpAfter(Client& client) {
   return {};
 }
 
-TEST_F(RunnerDeadlineTest, AStatementIsGivenUpAfterThirtySecondsToTheMoment) {
+// A call, after which time it is given up, and what follows.
+struct GivenUp {
+  const char* call;
+  std::vector<Code> heard_before;  // kOk: an answer
+  Duration after;
+  const char* then;
+};
+
+TEST_F(RunnerDeadlineTest, EveryCallIsGivenUpWhenItsTimeIsOverToTheMoment) {
   // The client sleeps out the rest of its timeout and then answers DEADLINE_EXCEEDED: neither
-  // earlier, when the next pause would not fit, nor with another copy after it.
-  client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
-  EXPECT_EQ(GivenUpAfter(client), Seconds(30));
-  EXPECT_EQ(client.did.back(), "Rollback t1");
-  EXPECT_EQ(client.HearsAnswer().did.back(), "aborted DEADLINE_EXCEEDED");
-}
-
-TEST_F(RunnerDeadlineTest, ABeginThatIsCarriedIsGivenUpLikewiseAndThenMasked) {
-  // DEADLINE_EXCEEDED is an error like any other here: once more, with an explicit begin.
-  client.Runs(InsertTransaction());
-  EXPECT_EQ(GivenUpAfter(client), Seconds(30));
-  EXPECT_EQ(client.did.back(), "BeginTransaction");
-  EXPECT_EQ(GivenUpAfter(client), Seconds(30));
-  EXPECT_EQ(client.did.back(), "aborted DEADLINE_EXCEEDED");
-}
-
-TEST_F(RunnerDeadlineTest, ARollbackIsGivenUpAfterThirtySeconds) {
-  // The error of the body comes that much later.
-  client.Runs(InsertTransaction()).HearsError(Code::kInternal).HearsAnswer("t1");
-  client.HearsError(Code::kAlreadyExists);
-  EXPECT_EQ(GivenUpAfter(client), Seconds(30));
-  EXPECT_EQ(client.did.back(), "aborted ALREADY_EXISTS");
-}
-
-TEST_F(RunnerDeadlineTest, ACommitIsGivenUpAfterAnHourWithAnUnknownOutcome) {
-  // Any of the copies may have committed.
-  client.Runs(InsertTransaction()).HearsAnswer("t1");
-  EXPECT_EQ(GivenUpAfter(client), Seconds(3'600));
-  EXPECT_EQ(client.did.back(), "unknown DEADLINE_EXCEEDED");
-}
-
-TEST_F(RunnerDeadlineTest, AQueryIsGivenUpAfterAnHour) {
+  // earlier, when the next pause would not fit, nor with another copy after it. Any of a Commit's
+  // copies may have committed; and a carried begin is masked like any other error.
+  using enum Code;
+  for (const GivenUp& given_up : std::vector<GivenUp>{
+           {"a statement", {kInternal, kOk}, Seconds(30), "Rollback t1"},
+           {"a begin that is carried", {}, Seconds(30), "BeginTransaction"},
+           {"a BeginTransaction", {kInternal}, Seconds(30), "aborted DEADLINE_EXCEEDED"},
+           {"a rollback", {kInternal, kOk, kAlreadyExists}, Seconds(30), "aborted ALREADY_EXISTS"},
+           {"a Commit", {kOk}, Seconds(3'600), "unknown DEADLINE_EXCEEDED"}}) {
+    SCOPED_TRACE(given_up.call);
+    client = Client();
+    client.Runs(InsertTransaction());
+    for (const Code code : given_up.heard_before) {
+      code == kOk ? client.HearsAnswer("t1") : client.HearsError(code);
+    }
+    EXPECT_EQ(GivenUpAfter(client), given_up.after);
+    EXPECT_EQ(client.did.back(), given_up.then);
+    if (given_up.then == std::string_view("Rollback t1")) {
+      EXPECT_EQ(client.HearsAnswer().did.back(), "aborted DEADLINE_EXCEEDED");
+    }
+  }
   // A partitioned leader's check hangs that long, and meanwhile no round says callback(0).
   client.Runs(ReadTransaction());
   EXPECT_EQ(GivenUpAfter(client), Seconds(3'600));

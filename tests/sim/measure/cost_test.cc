@@ -3,7 +3,6 @@
 
 #include "sim/measure/cost.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>

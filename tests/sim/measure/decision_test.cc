@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
 
 #include "sim/scenario/writer.h"
 #include "sim/world/driver.h"
@@ -16,10 +15,10 @@
 namespace whorl::sim::decision_test {
 namespace {
 
+using DecisionTest = RaceTest;
 using testing::HasSubstr;
-using testing::StartsWith;
 
-TEST(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
+TEST_F(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
   const Scenario scenario = ScenarioOf(kTwoBelieveByAPause);
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
   const Decision decision = DecisionOf(scenario, result, kTwoBelieve);
@@ -31,10 +30,8 @@ TEST(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
             "anew end in single_leader_belief, so the scenario decides it");
 }
 
-TEST(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
-  const Scenario scenario = ScenarioOf(kRace);
-  const RunResult result = Violating(scenario);
-  const Decision decision = DecisionOf(scenario, result, kTwoBelieve);
+TEST_F(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
+  const Decision decision = DecisionOf(race_, violating_, kTwoBelieve);
   ASSERT_GT(decision.moments.size(), 5U);
   EXPECT_LE(decision.moments.size(), 50U);
   EXPECT_LT(decision.moments.front().Share(), 0.9) << "at the start it is open";
@@ -49,18 +46,16 @@ TEST(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
   EXPECT_THAT(decision.Text(), HasSubstr("continuations with chance drawn anew from the start"));
 }
 
-TEST(DecisionTest, IsTheSameOnEachRunAndWithAnyNumberOfThreads) {
-  const Scenario scenario = ScenarioOf(kRace);
-  const RunResult result = Violating(scenario);
+TEST_F(DecisionTest, IsTheSameOnEachRunAndWithAnyNumberOfThreads) {
   const auto json = [&](int threads) {
-    return DecisionJson(DecisionOf(scenario, result, kTwoBelieve,
+    return DecisionJson(DecisionOf(race_, violating_, kTwoBelieve,
                                    {.moments = 20, .continuations = 40, .threads = threads}));
   };
   EXPECT_EQ(json(1), json(1));
   EXPECT_EQ(json(1), json(3));
 }
 
-TEST(DecisionTest, ClaimsNothingOfARunThatDrawsNothing) {
+TEST_F(DecisionTest, ClaimsNothingOfARunThatDrawsNothing) {
   Scenario scenario = ScenarioOf(kTwoBelieveByAPause);
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
   scenario.schedule.emplace_back();
@@ -69,7 +64,7 @@ TEST(DecisionTest, ClaimsNothingOfARunThatDrawsNothing) {
   EXPECT_THAT(decision.Text(), HasSubstr("not measured, for the scenario's schedule decides"));
 }
 
-TEST(DecisionTest, ARunThatIsTooLongIsRefusedInWords) {
+TEST_F(DecisionTest, ARunThatIsTooLongIsRefusedInWords) {
   const Scenario scenario = ScenarioOf(kTwoBelieveByAPause);
   const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
   const Decision decision = DecisionOf(scenario, result, kTwoBelieve, {.events = 1'000});
@@ -77,11 +72,9 @@ TEST(DecisionTest, ARunThatIsTooLongIsRefusedInWords) {
   EXPECT_THAT(decision.Text(), HasSubstr("too long"));
 }
 
-TEST(DecisionTest, FewerEventsMeanFewerContinuations) {
-  const Scenario scenario = ScenarioOf(kRace);
-  const RunResult result = Violating(scenario);
+TEST_F(DecisionTest, FewerEventsMeanFewerContinuations) {
   const Decision decision =
-      DecisionOf(scenario, result, kTwoBelieve, {.events = result.events * 250});
+      DecisionOf(race_, violating_, kTwoBelieve, {.events = violating_.events * 250});
   ASSERT_GT(decision.moments.size(), 2U);
   for (size_t i = 1; i + 1 < decision.moments.size(); ++i) {
     EXPECT_LT(decision.moments[i].continuations, 200);
@@ -90,12 +83,11 @@ TEST(DecisionTest, FewerEventsMeanFewerContinuations) {
 }
 
 // A fork with the seed of the run itself, from before the first draw, is the run.
-TEST(DecisionTest, AForkGoesOnAsARunOfItsSeed) {
-  const Scenario scenario = ScenarioOf(kRace);
-  const Driver start(scenario, 5, nullptr);
+TEST_F(DecisionTest, AForkGoesOnAsARunOfItsSeed) {
+  const Driver start(race_, 5, nullptr);
   Driver fork = start.Fork(5, nullptr);
   fork.Finish();
-  Driver run(scenario, 5, nullptr);
+  Driver run(race_, 5, nullptr);
   run.Finish();
   EXPECT_EQ(fork.hash(), run.hash());
   Driver other = start.Fork(6, nullptr);

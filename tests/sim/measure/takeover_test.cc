@@ -75,6 +75,13 @@ class ObservedTakeover : public testing::Test {
     Tell(at, WriteArrived{.process = process, .fenced = false, .accepted = true});
   }
 
+  // The least that the takeover by the new leader could have taken.
+  Duration LeastWhenTaken(Duration at) {
+    Commits(kNew, at, fenced_lease::steps::kTake);
+    Writes(kNew, at + Seconds(1));
+    return observer_->Finish().takeovers.front().least;
+  }
+
   Scenario world_;
   std::optional<TakeoverObserver> observer_;
   std::optional<Row> row_;
@@ -106,18 +113,14 @@ TEST_F(ObservedTakeover, RenewalThatCommitsAfterTheFaultCounts) {
        CallSent{.call = commit, .step = fenced_lease::steps::kBeat, .request = kCommitCall});
   Tell(Milliseconds(20'002), FaultBegan{.fault = 0});
   Becomes(kOld, Milliseconds(20'012), fenced_lease::steps::kBeat, commit);
-  Commits(kNew, Seconds(31), fenced_lease::steps::kTake);
-  Writes(kNew, Seconds(32));
-  EXPECT_EQ(observer_->Finish().takeovers.front().least, Milliseconds(10'009));  // 9.998 + C + w
+  EXPECT_EQ(LeastWhenTaken(Seconds(31)), Milliseconds(10'009));  // 9.998 + C + w
 }
 
 // A leader that has not renewed for a lease leaves nothing to wait for.
 TEST_F(ObservedTakeover, LeaseThatIsOverCostsNothing) {
   Expect(TakeoverFault::kPause);
   Tell(Seconds(27), FaultBegan{.fault = 0});
-  Commits(kNew, Seconds(28), fenced_lease::steps::kTake);
-  Writes(kNew, Seconds(29));
-  EXPECT_EQ(observer_->Finish().takeovers.front().least, Milliseconds(11));
+  EXPECT_EQ(LeastWhenTaken(Seconds(28)), Milliseconds(11));
 }
 
 TEST_F(ObservedTakeover, GapCountsFromTheLapseOfTheOldLeadersBelief) {
@@ -135,17 +138,13 @@ TEST_F(ObservedTakeover, StopNeedsTwoCommits) {
   Expect(TakeoverFault::kStop);
   Tell(Seconds(20), FaultBegan{.fault = 0});
   Commits(kOld, Seconds(21), fenced_lease::steps::kRelease);
-  Commits(kNew, Seconds(22), fenced_lease::steps::kTake);
-  Writes(kNew, Seconds(23));
-  EXPECT_EQ(observer_->Finish().takeovers.front().least, Milliseconds(21));
+  EXPECT_EQ(LeastWhenTaken(Seconds(22)), Milliseconds(21));
 }
 
 TEST_F(ObservedTakeover, OutageIsOverBeforeAnybodyCanCommit) {
   Expect(TakeoverFault::kSpannerUnavailable);  // for 15 s
   Tell(Seconds(20), FaultBegan{.fault = 0});
-  Commits(kNew, Seconds(36), fenced_lease::steps::kTake);
-  Writes(kNew, Seconds(37));
-  EXPECT_EQ(observer_->Finish().takeovers.front().least, Milliseconds(15'011));
+  EXPECT_EQ(LeastWhenTaken(Seconds(36)), Milliseconds(15'011));
 }
 
 TEST_F(ObservedTakeover, LeaderThatGoesOnHasKeptTheLock) {
@@ -162,9 +161,7 @@ TEST_F(ObservedTakeover, LeaderThatGoesOnHasKeptTheLock) {
   }
   Expect(TakeoverFault::kShortPause);
   Tell(Seconds(20), FaultBegan{.fault = 0});
-  Commits(kNew, Seconds(22), fenced_lease::steps::kTake);
-  Writes(kNew, Seconds(23));
-  EXPECT_EQ(observer_->Finish().takeovers.front().least, Duration{});
+  EXPECT_EQ(LeastWhenTaken(Seconds(22)), Duration{});
 }
 
 TEST_F(ObservedTakeover, FaultThatMissesTheLeaderSpoilsTheRun) {

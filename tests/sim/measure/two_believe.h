@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sim/judge/run.h"
+#include "tests/support/sim_testing.h"
 
 namespace whorl::sim {
 
@@ -33,5 +34,12 @@ inline RunResult Violating(const Scenario& scenario) {
   ADD_FAILURE() << "no seed violates it";
   return {};
 }
+
+// The first run of the race in which two believe.
+class RaceTest : public testing::Test {
+ protected:
+  const Scenario race_ = ScenarioOf(kRace);
+  const RunResult violating_ = Violating(race_);
+};
 
 }  // namespace whorl::sim

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "sim/report/row_text.h"
-#include "sim/scenario/loader.h"
 #include "tests/sim/judge/checkers_testing.h"
+#include "tests/sim/scenario_files.h"
 #include "tests/support/sim_testing.h"
 
 namespace whorl::sim::explain_test {
@@ -42,11 +42,7 @@ Explained ExplainRun(const Scenario& scenario) {
   return explained;
 }
 
-Explained ExplainRun(const std::string& name) {
-  const auto scenario = LoadScenario(kRoot + "/scenarios/" + name + ".json");
-  EXPECT_TRUE(scenario.ok()) << scenario.status().message();
-  return scenario.ok() ? ExplainRun(*scenario) : Explained{};
-}
+Explained ExplainRun(const std::string& name) { return ExplainRun(NamedScenario(name)); }
 
 std::string Joined(const std::vector<std::string>& lines) {
   std::string text;
@@ -68,14 +64,11 @@ const InvariantResult* FirstViolated(const RunResult& result) {
 // A long story is not read, and a story about another violation misleads.
 TEST(Explain, EveryViolationHasAStoryOfAtMostTwentyLines) {
   int stories = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/scenarios")) {
-    const std::string name = entry.path().stem().string();
-    if (entry.path().extension() != ".json" || name == "schema") continue;
-    SCOPED_TRACE(name);
-    const auto scenario = LoadScenario(entry.path().string());
-    ASSERT_TRUE(scenario.ok()) << scenario.status().message();
-    if (scenario->duration > Seconds(3'600)) continue;  // it would take long, and is no other story
-    const Explained explained = ExplainRun(*scenario);
+  for (const std::filesystem::path& path : ScenarioFiles()) {
+    SCOPED_TRACE(path);
+    const Scenario scenario = ScenarioFile(path);
+    if (scenario.duration > Seconds(3'600)) continue;  // it would take long, and is no other story
+    const Explained explained = ExplainRun(scenario);
     const InvariantResult* violated = FirstViolated(explained.result);
     const std::vector<std::string> lines = explained.story.Lines();
     if (violated == nullptr) {

@@ -10,9 +10,10 @@
 #include <sstream>
 #include <string>
 
+#include "base/text.h"
 #include "sim/judge/run.h"
 #include "sim/report/timeline.h"
-#include "sim/scenario/loader.h"
+#include "tests/sim/scenario_files.h"
 
 namespace whorl::sim::golden_test {
 namespace {
@@ -24,19 +25,12 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
-std::string Hex(uint64_t number) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (int shift = 60; shift >= 0; shift -= 4) out.push_back(kDigits[number >> shift & 15]);
-  return out;
-}
-
 // The whole run by its rolling hash, the invariants, and the transitions.
 std::string Describe(const Scenario& scenario) {
   Timeline timeline(scenario);
   const RunResult result = RunScenario(scenario, scenario.seed, &timeline);
   std::ostringstream out;
-  out << scenario.name << " seed " << result.seed << " hash " << Hex(result.hash) << "\n";
+  out << scenario.name << " seed " << result.seed << " hash " << HashText(result.hash) << "\n";
   for (const InvariantResult& invariant : result.checks.invariants) {
     out << WordOf(invariant.invariant) << ": " << WordOf(invariant.verdict) << "\n";
   }
@@ -49,11 +43,8 @@ class GoldenTest : public testing::TestWithParam<const char*> {};
 // A checker that is silent, and a finding that breaks something else than it should, both look
 // green in a summary; here the order of events itself is pinned.
 TEST_P(GoldenTest, FindingHappensForTheStatedReason) {
-  const std::string root = WHORL_SOURCE_DIR;
-  const std::string golden = root + "/tests/golden/" + GetParam() + ".txt";
-  const auto scenario = LoadScenario(root + "/scenarios/" + GetParam() + ".json");
-  ASSERT_TRUE(scenario.ok()) << scenario.status().message();
-  const std::string now = Describe(*scenario);
+  const std::string golden = WHORL_SOURCE_DIR "/tests/golden/" + std::string(GetParam()) + ".txt";
+  const std::string now = Describe(NamedScenario(GetParam()));
   if (std::getenv("WHORL_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(golden) << now;
     GTEST_SKIP() << "wrote " << golden;
@@ -78,11 +69,8 @@ struct Finding {
 class FindingTest : public testing::TestWithParam<Finding> {};
 
 TEST_P(FindingTest, BreaksExactlyWhatIsPublishedAndKeepsOneLiveToken) {
-  const std::string path =
-      std::string(WHORL_SOURCE_DIR "/scenarios/").append(GetParam().scenario).append(".json");
-  const auto scenario = LoadScenario(path);
-  ASSERT_TRUE(scenario.ok()) << scenario.status().message();
-  const RunResult result = RunScenario(*scenario, scenario->seed, nullptr);
+  const Scenario scenario = NamedScenario(GetParam().scenario);
+  const RunResult result = RunScenario(scenario, scenario.seed, nullptr);
   for (const InvariantResult& invariant : result.checks.invariants) {
     // Two who lead work at the same time; the metric says for how long.
     if (invariant.invariant == Invariant::kSingleWorker) continue;

@@ -18,8 +18,6 @@
 namespace whorl::sim::jepsen_test {
 namespace {
 
-using testing::HasSubstr;
-
 struct Line {
   int64_t index = 0;
   int64_t time = 0;
@@ -106,19 +104,13 @@ size_t Count(const Written& run, const std::string& type, const std::string& f) 
   return count;
 }
 
-// a pauses just after it was told that it has the lock, b takes over, and a's late write is refused.
-constexpr char kPaused[] = R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
-  "lease": "5s", "nodes": ["a", {"name": "b", "start_at": "2s"}], "duration": "60s", "seed": 4,
-  "workload": {"write_every": "200ms", "work_for": "50ms", "resource": "both"},
-  "faults": [{"when": {"node": "a", "step": "has_lock", "phase": "ended", "count": 100},
-              "do": "pause", "node": "a", "for": "15s"}]})";
 constexpr char kCrash[] = R"({"version": 1, "about": "a test", "protocol": "fenced_lease",
   "lease": "5s", "nodes": ["a \"b\"\\", {"name": "}{", "start_at": "2s"}], "duration": "60s",
   "seed": 4, "faults": [{"at": "10s", "do": "crash", "node": "leader", "restart_after": "1s"},
                         {"at": "40s", "do": "stop", "node": "leader"}]})";
 
 TEST(JepsenTest, AnOverlapOfBeliefsIsAMutexThatTwoHold) {
-  const Written run = HistoryOf(ScenarioOf(kPaused));
+  const Written run = HistoryOf(ScenarioOf(kStaleTokenByAPause));
   ExpectWellFormed(run);
   EXPECT_THAT(run.comment, testing::MatchesRegex("; whorl 1.2.3: scenario .*, spindle_v2, seed 4"));
   EXPECT_EQ(run.result.checks[Invariant::kSingleLeaderBelief].verdict, Verdict::kViolated);

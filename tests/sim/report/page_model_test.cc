@@ -44,20 +44,23 @@ Scenario Paused() {
                {"at": "36s", "do": "crash", "node": "b"}]})");
 }
 
-TEST(PageModelTest, EveryObservationIsAnEventAtItsTime) {
-  const Made made = PageOf(Paused());
-  const std::vector<int64_t> at = made.reader.Ints("events", "at");
-  ASSERT_EQ(at.size(), made.witness.observations.size());
-  for (size_t i = 0; i < at.size(); ++i) EXPECT_EQ(at[i], made.witness.observations[i].at.ns);
+class PageModelTest : public testing::Test {
+ protected:
+  const Made made_ = PageOf(Paused());
+};
+
+TEST_F(PageModelTest, EveryObservationIsAnEventAtItsTime) {
+  const std::vector<int64_t> at = made_.reader.Ints("events", "at");
+  ASSERT_EQ(at.size(), made_.witness.observations.size());
+  for (size_t i = 0; i < at.size(); ++i) EXPECT_EQ(at[i], made_.witness.observations[i].at.ns);
 }
 
-TEST(PageModelTest, SpansBeginAndEndWithTheirObservations) {
-  const Made made = PageOf(Paused());
-  const std::vector<int64_t> kind = made.reader.Ints("spans", "kind");
-  const std::vector<int64_t> from = made.reader.Ints("spans", "from");
-  const std::vector<int64_t> to = made.reader.Ints("spans", "to");
-  const auto what = [&made](int64_t ordinal) -> const ObservedEvent& {
-    return made.witness.observations.at(static_cast<size_t>(ordinal - 1)).what;
+TEST_F(PageModelTest, SpansBeginAndEndWithTheirObservations) {
+  const std::vector<int64_t> kind = made_.reader.Ints("spans", "kind");
+  const std::vector<int64_t> from = made_.reader.Ints("spans", "from");
+  const std::vector<int64_t> to = made_.reader.Ints("spans", "to");
+  const auto what = [this](int64_t ordinal) -> const ObservedEvent& {
+    return made_.witness.observations.at(static_cast<size_t>(ordinal - 1)).what;
   };
   int pauses = 0;
   int crashes = 0;
@@ -78,20 +81,19 @@ TEST(PageModelTest, SpansBeginAndEndWithTheirObservations) {
   EXPECT_EQ(crashes, 1);
 }
 
-TEST(PageModelTest, CallsJoinWhatWasSentServedAndEnded) {
-  const Made made = PageOf(Paused());
-  const std::vector<int64_t> sent = made.reader.Ints("calls", "sent");
-  const std::vector<int64_t> served = made.reader.Ints("calls", "served");
-  const std::vector<int64_t> ended = made.reader.Ints("calls", "ended");
-  EXPECT_EQ(sent.size(), made.witness.When<CallSent>().size());
+TEST_F(PageModelTest, CallsJoinWhatWasSentServedAndEnded) {
+  const std::vector<int64_t> sent = made_.reader.Ints("calls", "sent");
+  const std::vector<int64_t> served = made_.reader.Ints("calls", "served");
+  const std::vector<int64_t> ended = made_.reader.Ints("calls", "ended");
+  EXPECT_EQ(sent.size(), made_.witness.When<CallSent>().size());
   ASSERT_GT(sent.size(), 10U);
-  const auto name_of = [&made](int64_t ordinal) {
+  const auto name_of = [this](int64_t ordinal) {
     CallName name;
     std::visit(
         [&name](const auto& x) {
           if constexpr (requires { x.call; }) name = x.call;
         },
-        made.witness.observations.at(static_cast<size_t>(ordinal - 1)).what);
+        made_.witness.observations.at(static_cast<size_t>(ordinal - 1)).what);
     return name;
   };
   for (size_t i = 0; i < sent.size(); ++i) {
@@ -102,11 +104,10 @@ TEST(PageModelTest, CallsJoinWhatWasSentServedAndEnded) {
   }
 }
 
-TEST(PageModelTest, ViolationsAreThoseOfTheReport) {
-  const Made made = PageOf(Paused());
-  const CheckReport& checks = made.witness.result.checks;
-  const std::vector<int64_t> event = made.reader.Ints("violations", "event");
-  const std::vector<int64_t> invariant = made.reader.Ints("violations", "invariant");
+TEST_F(PageModelTest, ViolationsAreThoseOfTheReport) {
+  const CheckReport& checks = made_.witness.result.checks;
+  const std::vector<int64_t> event = made_.reader.Ints("violations", "event");
+  const std::vector<int64_t> invariant = made_.reader.Ints("violations", "invariant");
   ASSERT_TRUE(checks[Invariant::kSingleLeaderBelief].first.has_value());
   for (const InvariantResult& of : checks.invariants) {
     const auto first = std::ranges::find(invariant, static_cast<int64_t>(of.invariant));
@@ -115,13 +116,12 @@ TEST(PageModelTest, ViolationsAreThoseOfTheReport) {
     EXPECT_EQ(event[static_cast<size_t>(first - invariant.begin())],
               static_cast<int64_t>(of.first->observation));
   }
-  EXPECT_THAT(made.head["story"]["head"].get<std::string>(), HasSubstr("violated at"));
+  EXPECT_THAT(made_.head["story"]["head"].get<std::string>(), HasSubstr("violated at"));
 }
 
 // A lock's row as the checkers see it: that b took it over is on the page.
-TEST(PageModelTest, VersionsNameTheHoldersInTheirOrder) {
-  const Made made = PageOf(Paused());
-  const std::vector<int64_t> node = made.reader.Ints("versions", "node");
+TEST_F(PageModelTest, VersionsNameTheHoldersInTheirOrder) {
+  const std::vector<int64_t> node = made_.reader.Ints("versions", "node");
   ASSERT_FALSE(node.empty());
   EXPECT_EQ(node.front(), 0);
   EXPECT_THAT(node, Contains(1));

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "tests/sim/report/page_testing.h"

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/scenario/loader.h"
+#include "tests/sim/scenario_files.h"
 #include "tests/support/sim_testing.h"
 
 namespace whorl::sim::perfetto_test {
@@ -171,24 +171,14 @@ Picture ReadPicture(const Scenario& scenario) {
   return Reader().Read(PictureOf(scenario), scenario.duration + PerfettoWriter::kServedWidth);
 }
 
-Scenario Load(const std::string& name) {
-  const auto scenario =
-      LoadScenario(std::string(WHORL_SOURCE_DIR) + "/scenarios/" + name + ".json");
-  EXPECT_TRUE(scenario.ok()) << scenario.status().message();
-  return scenario.ok() ? *scenario : Scenario{};
-}
-
 // A viewer silently drops events that do not pair or nest, and then shows a different run.
 TEST(Perfetto, EveryScenarioMakesAPictureThatPairsAndNests) {
   int pictures = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(WHORL_SOURCE_DIR) + "/scenarios")) {
-    const std::string name = entry.path().stem().string();
-    if (entry.path().extension() != ".json" || name == "schema") continue;
-    const Scenario scenario = Load(name);
+  for (const std::filesystem::path& path : ScenarioFiles()) {
+    const Scenario scenario = ScenarioFile(path);
     // A picture of a long run takes long to read, and has nothing that a short one lacks.
     if (scenario.duration > Seconds(60) || scenario.nodes.size() > 4) continue;
-    SCOPED_TRACE(name);
+    SCOPED_TRACE(path);
     const Picture picture = ReadPicture(scenario);
     EXPECT_GT(picture.arrows, 20);
     ++pictures;
@@ -198,7 +188,7 @@ TEST(Perfetto, EveryScenarioMakesAPictureThatPairsAndNests) {
 
 // What a person opens the picture for.
 TEST(Perfetto, ShowsTermsBeliefsFaultsCallsAndViolations) {
-  const Scenario scenario = Load("s4_token_goes_back");
+  const Scenario scenario = NamedScenario("s4_token_goes_back");
   Picture picture = ReadPicture(scenario);
   std::vector<std::string> names;
   for (const auto& [pid, name] : picture.processes) names.push_back(name);
@@ -238,7 +228,7 @@ TEST(Perfetto, ShowsThatACallWaitsForALock) {
 // A run must be the same picture each time, or two of them could not be compared; and a double
 // would show in a number as 0.1999.
 TEST(Perfetto, BytesAreTheSameEachTimeAndTimesAreExact) {
-  const Scenario scenario = Load("s1_insert_loser_takes_over");
+  const Scenario scenario = NamedScenario("s1_insert_loser_takes_over");
   const std::string text = PictureOf(scenario);
   EXPECT_EQ(text, PictureOf(scenario));
   const std::regex time(R"re("(ts|dur)":([^,}]*))re");

@@ -41,15 +41,8 @@ bool IsStatement(const std::string& line) {
   return std::regex_match(line, kStatement);
 }
 
-// a pauses just after it was told that it has the lock, b takes over, and a's late write is refused.
-constexpr char kPaused[] = R"({"version": 1, "about": "a test", "protocol": "spindle_v2",
-  "lease": "5s", "nodes": ["a", {"name": "b", "start_at": "2s"}], "duration": "60s", "seed": 4,
-  "workload": {"write_every": "200ms", "work_for": "50ms", "resource": "both"},
-  "faults": [{"when": {"node": "a", "step": "has_lock", "phase": "ended", "count": 100},
-              "do": "pause", "node": "a", "for": "15s"}]})";
-
 TEST(SequenceDiagramTest, TellsTakeoverFaultViolationAndRefusedWrite) {
-  const std::vector<std::string> lines = DiagramOf(ScenarioOf(kPaused));
+  const std::vector<std::string> lines = DiagramOf(ScenarioOf(kStaleTokenByAPause));
   EXPECT_EQ(lines.front(), "sequenceDiagram");
   EXPECT_THAT(lines, Contains("participant n0 as a"));
   EXPECT_THAT(lines, Contains(testing::MatchesRegex("n1->>spanner.*takeover_update.*by b")));
@@ -73,7 +66,7 @@ TEST(SequenceDiagramTest, HasAtMostSixtyLinesAndSaysHowMuchIsLeftOut) {
 
 // A short run is told whole, and claims nothing else.
 TEST(SequenceDiagramTest, AShortRunIsWhole) {
-  const std::vector<std::string> lines = DiagramOf(ScenarioOf(kPaused));
+  const std::vector<std::string> lines = DiagramOf(ScenarioOf(kStaleTokenByAPause));
   for (const std::string& line : lines) EXPECT_THAT(line, Not(HasSubstr("left out")));
 }
 
@@ -86,7 +79,7 @@ TEST(SequenceDiagramTest, NoNameBecomesSyntax) {
   for (const char* name :
        {"end", "a;n1->>spanner: forged", "participant x as y", "@{ \"type\": 1 }",
         "<script>alert(1)</script>", "%% gone", "->>", "#59;"}) {
-    Scenario scenario = ScenarioOf(kPaused);
+    Scenario scenario = ScenarioOf(kStaleTokenByAPause);
     scenario.nodes[0].name = name;
     scenario.locks[0] = name;
     scenario.name = name;

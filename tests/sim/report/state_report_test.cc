@@ -6,7 +6,6 @@
 
 #include <sstream>
 #include <string>
-#include <utility>
 
 #include "protocol/spindle_v2/words.h"
 #include "sim/report/state_words.h"

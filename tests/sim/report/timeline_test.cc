@@ -20,8 +20,8 @@
 #include "sim/judge/run.h"
 #include "sim/report/page_model.h"
 #include "sim/report/sequence_diagram.h"
-#include "sim/scenario/loader.h"
 #include "tests/sim/judge/checkers_testing.h"
+#include "tests/sim/scenario_files.h"
 
 namespace whorl::sim::timeline_test {
 namespace {
@@ -270,19 +270,19 @@ void ExpectTheMetrics(const Scenario& scenario, const std::vector<std::string>& 
   EXPECT_EQ(Told(texts, "legitimate write refused"), metrics[Metric::kLegitimateWriteRefused]);
 }
 
+constexpr const char* kStaleWrites = WHORL_SOURCE_DIR "/tests/sim/report/stale_writes.json";
+
 // A write that was sent in good time and came in after the takeover was told as any other.
 TEST(StaleWrites, AreTheSameInTimelineDiagramPageAndMetrics) {
-  const absl::StatusOr<Scenario> loaded =
-      LoadScenario(WHORL_SOURCE_DIR "/tests/sim/report/stale_writes.json");
-  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
-  SequenceDiagram diagram(*loaded);
-  const RunResult result = RunScenario(*loaded, loaded->seed, &diagram);
+  const Scenario loaded = ScenarioFile(kStaleWrites);
+  SequenceDiagram diagram(loaded);
+  const RunResult result = RunScenario(loaded, loaded.seed, &diagram);
   const Metrics& metrics = result.checks.metrics;
   EXPECT_EQ(metrics[Metric::kStaleWriteRefused], 2);
   EXPECT_EQ(metrics[Metric::kStaleWriteAccepted], 2);
-  ExpectTheMetrics(*loaded, Lines(diagram.Text(result)), metrics);
-  PageModel page(*loaded);
-  RunScenario(*loaded, loaded->seed, &page);
+  ExpectTheMetrics(loaded, Lines(diagram.Text(result)), metrics);
+  PageModel page(loaded);
+  RunScenario(loaded, loaded.seed, &page);
   const Json events = page.Finish(result, {}, {}).head["events_of"];
   EXPECT_EQ(events["stale_write_refused"].size(), 2U);
   EXPECT_EQ(events["stale_write_accepted"].size(), 2U);
@@ -290,23 +290,17 @@ TEST(StaleWrites, AreTheSameInTimelineDiagramPageAndMetrics) {
 
 TEST(StaleWrites, OfEveryScenarioAddUpToItsMetrics) {
   int64_t stale = 0;
-  std::vector<std::filesystem::path> paths = {WHORL_SOURCE_DIR
-                                              "/tests/sim/report/stale_writes.json"};
-  for (const auto& file : std::filesystem::directory_iterator(WHORL_SOURCE_DIR "/scenarios")) {
-    if (file.path().extension() == ".json" && file.path().stem() != "schema") {
-      paths.push_back(file.path());
-    }
-  }
+  std::vector<std::filesystem::path> paths = ScenarioFiles();
+  paths.emplace_back(kStaleWrites);
   for (const std::filesystem::path& path : paths) {
     SCOPED_TRACE(path.string());
-    const absl::StatusOr<Scenario> loaded = LoadScenario(path.string());
-    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
-    Timeline timeline(*loaded);
-    const RunResult result = RunScenario(*loaded, loaded->seed, &timeline);
+    const Scenario loaded = ScenarioFile(path);
+    Timeline timeline(loaded);
+    const RunResult result = RunScenario(loaded, loaded.seed, &timeline);
     if (timeline.left_out() > 0) continue;
     std::vector<std::string> texts;
     for (const TimelineLine& line : timeline.changes()) texts.push_back(line.text);
-    ExpectTheMetrics(*loaded, texts, result.checks.metrics);
+    ExpectTheMetrics(loaded, texts, result.checks.metrics);
     stale += result.checks.metrics[Metric::kStaleWriteRefused];
   }
   EXPECT_GT(stale, 20);

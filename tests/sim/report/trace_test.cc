@@ -10,7 +10,6 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,9 +18,9 @@
 #include "protocol/spindle_v2/words.h"
 #include "sim/judge/run.h"
 #include "sim/report/determinism.h"
-#include "sim/scenario/loader.h"
 #include "sim/scenario/names.h"
 #include "tests/sim/judge/checkers_testing.h"
+#include "tests/support/sim_testing.h"
 
 namespace whorl::sim::trace_test {
 namespace {
@@ -29,7 +28,6 @@ namespace {
 using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
-using testing::StartsWith;
 
 const ProcessId kA1 = {.node = 0, .incarnation = 1};
 
@@ -45,14 +43,8 @@ std::string LineOf(ObservedEvent what, Duration at = Milliseconds(1'500)) {
   return TraceLine(printer, {.at = {at.ns}, .what = std::move(what)}, 7, 0xabc);
 }
 
-Scenario Loaded(std::string_view text) {
-  absl::StatusOr<Scenario> scenario = ParseScenario(text, "x/loaded.json");
-  EXPECT_TRUE(scenario.ok()) << scenario.status().message();
-  return *scenario;
-}
-
 Scenario WithAFault() {
-  return Loaded(R"({
+  return ScenarioOf(R"({
     "version": 1, "about": "a crashes.", "protocol": "spindle_v2", "lease": "2s", "seed": 11,
     "nodes": ["a", "b"], "duration": "30s",
     "faults": [ { "at": "8s", "do": "crash", "node": "a", "restart_after": "5s" } ]

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "protocol/fenced_lease/words.h"
@@ -39,14 +41,30 @@ TEST_F(AddProtocolTest, FindsNothingInTheProtocolsOfTheHouse) {
   }
 }
 
-TEST_F(AddProtocolTest, WantsANameThatScenariosCanWrite) {
-  info_.name = rules_.protocol = "My Lock";
-  ExpectMistake("small letters");
-}
-
-TEST_F(AddProtocolTest, WantsATableThatSpannerTakes) {
-  info_.create_table = "CREATE TABLE locktable (name STRNG(MAX)) PRIMARY KEY (name)";
-  ExpectMistake("create_table: ");
+TEST_F(AddProtocolTest, NamesTheOneThingThatIsWrong) {
+  using Spoils = void (*)(ProtocolInfo&, Rules&);
+  const std::vector<std::pair<Spoils, std::string>> all = {
+      {[](auto& info, auto& rules) { info.name = rules.protocol = "My Lock"; }, "small letters"},
+      {[](auto& info, auto&) {
+         info.create_table = "CREATE TABLE locktable (name STRNG(MAX)) PRIMARY KEY (name)";
+       },
+       "create_table: "},
+      {[](auto&, auto& rules) { rules.renewing_step = fenced_lease::steps::kBeat; },
+       "renewing_step names beat"},
+      {[](auto& info, auto&) { info.lease_max = Seconds(1); },
+       "lease_min <= lease_default <= lease_max"},
+      {[](auto&, auto& rules) { rules.protocol = "fenced_lease"; },
+       "its rules are of the protocol \"fenced_lease\""},
+      {[](auto&, auto& rules) { rules.wedge_bound = nullptr; }, "wedge_bound"},
+      {[](auto& info, auto&) { info.make_config = nullptr; }, "make_config"},
+  };
+  const std::pair good(info_, rules_);
+  for (const auto& [spoils, mistake] : all) {
+    SCOPED_TRACE(mistake);
+    std::tie(info_, rules_) = good;
+    spoils(info_, rules_);
+    ExpectMistake(mistake);
+  }
 }
 
 TEST_F(AddProtocolTest, WantsTheColumnsOfTheTable) {
@@ -67,11 +85,6 @@ TEST_F(AddProtocolTest, WantsGoalsThatScenariosKnowAndAReason) {
   ExpectMistake("impossible_goals names relase");
   goals[0] = {.goal = "release", .why = ""};
   ExpectMistake("why release is impossible");
-}
-
-TEST_F(AddProtocolTest, WantsStepsOfItsOwnWhereStepsAreNamed) {
-  rules_.renewing_step = fenced_lease::steps::kBeat;
-  ExpectMistake("renewing_step names beat");
 }
 
 TEST_F(AddProtocolTest, WantsNoStepThatEveryProtocolHas) {
@@ -96,16 +109,6 @@ TEST_F(AddProtocolTest, WantsStepsThatScenariosCanWriteEachOnce) {
                                             spindle_v3::steps::kLook};
   info_.steps = repeated;
   ExpectMistake("the step look stands among its steps twice");
-}
-
-TEST_F(AddProtocolTest, WantsLeasesInOrder) {
-  info_.lease_max = Seconds(1);
-  ExpectMistake("lease_min <= lease_default <= lease_max");
-}
-
-TEST_F(AddProtocolTest, WantsItsOwnRules) {
-  rules_.protocol = "fenced_lease";
-  ExpectMistake("its rules are of the protocol \"fenced_lease\"");
 }
 
 TEST_F(AddProtocolTest, WantsColumnsThatHoldWhatTheRulesReadFromThem) {
@@ -142,16 +145,6 @@ TEST_F(AddProtocolTest, TakesATokenThatIsAnEpoch) {
   info_.holder_columns.renewed = {};
   info_.holder_columns.until = {};
   EXPECT_THAT(MistakesIn(info_, rules_), IsEmpty());
-}
-
-TEST_F(AddProtocolTest, WantsEveryFunction) {
-  rules_.wedge_bound = nullptr;
-  ExpectMistake("wedge_bound");
-}
-
-TEST_F(AddProtocolTest, WantsAMachine) {
-  info_.make_config = nullptr;
-  ExpectMistake("make_config");
 }
 
 using AddProtocolDeathTest = AddProtocolTest;

@@ -5,7 +5,6 @@
 //   WHORL_UPDATE_GOLDEN=1 ./dev test -R ScenarioErrors
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

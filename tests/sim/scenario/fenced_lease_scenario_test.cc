@@ -1,10 +1,8 @@
 // Rows of fenced_lease, and runs of it that no scenario file shows as sharply. What of it is bad
 // input: errors.txt.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "sim/judge/expectations.h"

@@ -353,31 +353,6 @@ TEST(ScenarioLoader, ReadsTheSchedule) {
   EXPECT_EQ(schedule[2].fault, 7U);
 }
 
-TEST(ScenarioLoader, ReadsTheExampleOfTheDesign) {
-  // People copy it; the protocol is one that exists, and the lease is in its range.
-  const Scenario scenario = Parsed(R"({
-    "version": 1,
-    "about": "A GC pause hits a after it was told that it has the lock, and outlives the lease.",
-    "protocol": "spindle_v2",
-    "lease": "5s",
-    "nodes": [ { "name": "a" }, { "name": "b", "start_at": "2s" } ],
-    "duration": "60s",
-    "seed": 7,
-    "spanner": { "preset": "regional", "truetime": { "epsilon": "4ms" },
-                 "current_timestamp_error": "2ms" },
-    "workload": { "write_every": "200ms", "work_for": "50ms", "resource": "fenced" },
-    "faults": [
-      { "when": { "node": "a", "step": "has_lock", "phase": "ended", "count": 40 },
-        "do": "pause", "node": "a", "for": "9s" }
-    ],
-    "expect": { "holds": ["one_live_token", "single_leader_belief"], "violates": [],
-                "sometimes": ["takeover", "stale_write_refused"],
-                "metrics": { "takeovers": { "min": 1 } }, "takeover_within": "12s" }
-  })");
-  EXPECT_EQ(scenario.nodes.at(1).start_at, Instant{2'000'000'000});
-  EXPECT_EQ(std::get<When>(scenario.faults.at(0).trigger).count, 40);
-}
-
 TEST(ScenarioLoader, IsTestedOnEachKeyThatItDescribes) {
   // A key that is described and read by nobody would be taken and ignored.
   for (const ObjectId id : AllOf<ObjectId>()) {

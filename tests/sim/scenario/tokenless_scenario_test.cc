@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "sim/judge/run.h"

@@ -54,13 +54,18 @@ TEST(Chance, DrawsDifferAtAll) {
   EXPECT_NE(c, Checks(scenario, "b"));
 }
 
-TEST(Chance, AFaultMovesNoDrawOfOtherNodes) {
+TEST(Chance, WhatIsAddedMovesNoDrawOfTheRest) {
   const std::vector<Duration> before = ChecksOfC(kNodes, "");
-  for (const char* fault : {R"({"at": "7s", "do": "pause", "node": "b", "for": "3s"})",
-                            R"({"at": "7s", "do": "crash", "node": "b", "restart_after": "1s"})",
-                            R"({"at": "7s", "do": "partition", "node": "b", "for": "9s"})"}) {
-    EXPECT_EQ(ChecksOfC(kNodes, std::string(R"(, "faults": [)") + fault + "]"), before) << fault;
+  for (const char* added :
+       {R"("faults": [{"at": "7s", "do": "pause", "node": "b", "for": "3s"}])",
+        R"("faults": [{"at": "7s", "do": "crash", "node": "b", "restart_after": "1s"}])",
+        R"("faults": [{"at": "7s", "do": "partition", "node": "b", "for": "9s"}])",
+        R"("workload": {"write_every": "110ms"})", R"("locks": ["another", "lock"])",
+        R"("locks": ["lock", "another"])"}) {
+    EXPECT_EQ(ChecksOfC(kNodes, std::string(", ") + added), before) << added;
   }
+  const std::string another_node = R"({"name": "z", "start_at": "3s"}, )";
+  EXPECT_EQ(ChecksOfC(another_node + kNodes, ""), before) << another_node;
 }
 
 // What a fault draws is its own, and does not depend on its place among the others.
@@ -78,21 +83,6 @@ TEST(Chance, AFaultMovesNoDrawOfOtherFaults) {
   EXPECT_EQ(with(slow + "," + other), before);
   // Two faults with the same text have different draws.
   EXPECT_NE(with(slow + "," + slow), before);
-}
-
-TEST(Chance, AStepMovesNoDrawOfOtherSteps) {
-  EXPECT_EQ(ChecksOfC(kNodes, R"(, "workload": {"write_every": "110ms"})"), ChecksOfC(kNodes, ""));
-}
-
-TEST(Chance, ALockMovesNoDrawOfOtherLocks) {
-  const std::vector<Duration> before = ChecksOfC(kNodes, "");
-  EXPECT_EQ(ChecksOfC(kNodes, R"(, "locks": ["another", "lock"])"), before);
-  EXPECT_EQ(ChecksOfC(kNodes, R"(, "locks": ["lock", "another"])"), before);
-}
-
-TEST(Chance, ANodeMovesNoDrawOfOtherNodes) {
-  const std::string nodes = R"({"name": "z", "start_at": "3s"}, )" + std::string(kNodes);
-  EXPECT_EQ(ChecksOfC(nodes, ""), ChecksOfC(kNodes, ""));
 }
 
 // The draws of the node's previous process do not matter. Otherwise a fault of the first process

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
 #include <variant>
 #include <vector>
 
@@ -14,16 +13,11 @@
 namespace whorl::sim::fault_effects_test {
 namespace {
 
-// Hits where it is told to, and delays by the most.
+// Hits always, and delays by the most.
 class FixedChance final : public FaultChance {
  public:
-  bool Hits(uint32_t /*fault*/, int64_t percent) override {
-    ++asked;
-    return percent > limit;
-  }
+  bool Hits(uint32_t /*fault*/, int64_t /*percent*/) override { return true; }
   Duration Delay(uint32_t /*fault*/, const DelaySpec& delay) override { return delay.max; }
-  int64_t limit = 0;
-  int asked = 0;
 };
 
 constexpr FaultTarget kRuns = {.node = 0, .life = kIsRunning, .incarnation = 1, .call = {}};
@@ -89,24 +83,6 @@ TEST_F(FaultEffectsTest, OneThatFindsNothingToStrikeHasNoEffects) {
   EXPECT_TRUE(Due(0, {.node = 0, .life = kIsDown, .call = {}}).empty());
   EXPECT_TRUE(Due(1).empty());
   EXPECT_TRUE(Due(2, {.node = 0, .life = kIsRunning, .exists = false, .call = {}}).empty());
-}
-
-TEST_F(FaultEffectsTest, ACrashThatStartsAgainIsOverOnlyThen) {
-  Faults({CrashFault{.restart_after = Seconds(3)}});
-  const FaultEffects effects = Due(0);
-  ASSERT_EQ(effects.size(), 3U);
-  ASSERT_TRUE(Is<StartAgain>(effects[2]));
-  EXPECT_EQ(std::get<StartAgain>(effects[2]).after, Seconds(3));
-}
-
-// The next process on the node was never paused.
-TEST_F(FaultEffectsTest, APauseDoesNotOutliveItsProcess) {
-  Faults({PauseFault{.lasts = Seconds(9)}});
-  ASSERT_TRUE(Is<EndLater>(Due(0).back()));
-  EXPECT_TRUE(Is<ResumeProcess>(Over(0).front()));
-  const FaultEffects later = Over(0, /*incarnation=*/2);
-  ASSERT_EQ(later.size(), 1U);
-  EXPECT_TRUE(Observes<FaultEnded>(later[0]));
 }
 
 TEST_F(FaultEffectsTest, TheLaterOfTwoPartitionsDecidesAndTheOtherComesBack) {
@@ -183,33 +159,12 @@ TEST_F(FaultEffectsTest, WithoutThatCallItWaitsForOneThatItCanStrike) {
   EXPECT_FALSE(LosesReply(scenario_, faults_, 0, effects));
 }
 
-TEST_F(FaultEffectsTest, AnErrorWaitsForACallOfItsStep) {
-  Faults({ErrorFault{.of_step = spindle_v2::steps::kCheck, .code = ErrorCode::kUnknown}});
-  Due(0);
-  EXPECT_FALSE(Answer(spindle_v2::steps::kReread).has_value());
-  const auto answer = Answer(spindle_v2::steps::kCheck);
-  ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(answer->code, Code::kUnknown);
-  EXPECT_EQ(answer->armed, 0U);
-}
-
 // A read is no transaction that Spanner aborts.
 TEST_F(FaultEffectsTest, AnAbortWaitsForACallThatCanBeAborted) {
   Faults({AbortFault{}});
   Due(0);
   EXPECT_FALSE(Answer(spindle_v2::steps::kCheck, /*can_abort=*/false).has_value());
   EXPECT_EQ(Answer(spindle_v2::steps::kHeartbeatUpdate)->code, Code::kAborted);
-}
-
-TEST_F(FaultEffectsTest, WhileItLastsChanceDecidesWhichCallsItAnswers) {
-  Faults({ErrorFault{.lasts = Seconds(9), .percent = 40, .of_step = spindle_v2::steps::kCheck}});
-  Due(0);
-  EXPECT_EQ(Answer(spindle_v2::steps::kCheck)->code, Code::kInternal);
-  chance_.limit = 50;
-  EXPECT_FALSE(Answer(spindle_v2::steps::kCheck).has_value());
-  Over(0);
-  chance_.limit = 0;
-  EXPECT_FALSE(Answer(spindle_v2::steps::kCheck).has_value());
 }
 
 TEST_F(FaultEffectsTest, LatenciesAddUpOnTheWaysThatTheyName) {

@@ -54,6 +54,13 @@ std::vector<CallStory> CallsOf(const Witness& run, int16_t node) {
   return calls;
 }
 
+std::vector<CallStory> CallsOfAll(const Witness& run) {
+  std::vector<CallStory> calls;
+  for (int16_t node = 0; node < 3; ++node)
+    std::ranges::copy(CallsOf(run, node), std::back_inserter(calls));
+  return calls;
+}
+
 std::vector<CallStory> SentBetween(std::vector<CallStory> calls, Duration from, Duration to) {
   std::erase_if(calls,
                 [&](const CallStory& call) { return call.sent < At(from) || call.sent >= At(to); });
@@ -119,11 +126,7 @@ TEST(PartitionDirection, RefusedRepliesLeaveTheWorkDone) {
   const auto finished = Committed(run, spindle_v2::steps::kFirstInsert);
   ASSERT_EQ(finished.size(), 1u);
   EXPECT_GT(finished.front(), At(Seconds(5)));
-  EXPECT_EQ(run.When<TransactionCommitted>([](const TransactionCommitted& commit) {
-                 return commit.step == spindle_v2::steps::kFirstInsert;
-               })
-                .size(),
-            1u);
+  EXPECT_EQ(run.OfStep<TransactionCommitted>(spindle_v2::steps::kFirstInsert).size(), 1u);
 }
 
 // A refusal that is on its way when its process crashes must not reach the call that has the slot
@@ -231,13 +234,6 @@ TEST(DropRequest, WithoutATriggerLosesTheNextOne) {
   EXPECT_EQ(run.When<FaultBegan>(), std::vector{calls[0].sent});
 }
 
-// A fault that waits for a call that never comes has no effect, and the run must report that.
-TEST(DropRequest, ThatMeetsNoCallNeverStruck) {
-  const Witness run = WitnessFaults(R"({"at": "30s", "do": "crash", "node": "a"},
-                                      {"at": "31s", "do": "drop_request", "node": "a"})");
-  EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{1});
-}
-
 // --- ABORTED -----------------------------------------------------------------------------------
 
 TEST(Abort, HitsOneCallAndEndsItsTransaction) {
@@ -267,15 +263,12 @@ TEST(Abort, OfACommitUndoesTheWholeAttempt) {
 
 TEST(Abort, AStormHitsEveryReadWriteTransactionWhileItLasts) {
   const Witness run = WitnessFaults(R"({"at": "20s", "do": "abort", "node": "*", "for": "8s"})");
-  for (int16_t node = 0; node < 3; ++node) {
-    for (const CallStory& call : CallsOf(run, node)) {
-      if (!call.served || *call.served < At(Seconds(20)) || *call.served > At(Seconds(28)))
-        continue;
-      const bool reads = call.step == spindle_v2::steps::kCheck || call.step == steps::kHasLock ||
-                         call.step == spindle_v2::steps::kReread;
-      const bool begins = call.request == 1 || call.request == 3;  // BeginTransaction, Rollback
-      EXPECT_EQ(call.code == Code::kAborted, !reads && !begins) << call.request;
-    }
+  for (const CallStory& call : CallsOfAll(run)) {
+    if (!call.served || *call.served < At(Seconds(20)) || *call.served > At(Seconds(28))) continue;
+    const bool reads = call.step == spindle_v2::steps::kCheck || call.step == steps::kHasLock ||
+                       call.step == spindle_v2::steps::kReread;
+    const bool begins = call.request == 1 || call.request == 3;  // BeginTransaction, Rollback
+    EXPECT_EQ(call.code == Code::kAborted, !reads && !begins) << call.request;
   }
   EXPECT_TRUE(run.When<RowCommitted>([](const RowCommitted&) { return true; }).size() > 2);
   const auto commits = run.When<TransactionCommitted>();
@@ -284,24 +277,6 @@ TEST(Abort, AStormHitsEveryReadWriteTransactionWhileItLasts) {
   }));
   EXPECT_TRUE(
       std::any_of(commits.begin(), commits.end(), [](Instant at) { return at > At(Seconds(28)); }));
-}
-
-// Of the calls that `counts`, two in five were answered so: between one and three.
-void ExpectTwoInFiveHit(const Witness& run, Code code, auto counts) {
-  std::vector<CallStory> calls = CallsOf(run, 0);
-  std::erase_if(calls, [&](const CallStory& call) { return !counts(call); });
-  const auto hit = static_cast<size_t>(std::ranges::count(calls, code, &CallStory::code));
-  EXPECT_GT(hit, calls.size() / 5);
-  EXPECT_LT(hit, calls.size() * 3 / 5);
-}
-
-TEST(Abort, PercentHitsSomeOfTheCalls) {
-  const Witness run = WitnessThree("200s", R"("workload": {"write_every": "1s"}, )",
-                                   R"({"at": "0s", "do": "abort", "node": "a", "for": "199s",
-                                       "percent": 40})");
-  ExpectTwoInFiveHit(run, Code::kAborted, [](const CallStory& call) {
-    return call.step == spindle_v2::steps::kHeartbeatUpdate && call.request != 1;
-  });
 }
 
 // --- errors ------------------------------------------------------------------------------------
@@ -335,14 +310,12 @@ TEST(ErrorFault, WhileItLastsAnswersEveryCallOfItsStepAndNoOther) {
   const Witness run = WitnessFaults(R"({"at": "20s", "do": "error", "node": "*", "for": "10s",
                                        "of_step": "check", "code": "PERMISSION_DENIED"})");
   int hit = 0;
-  for (int16_t node = 0; node < 3; ++node) {
-    for (const CallStory& call : CallsOf(run, node)) {
-      if (!call.served) continue;
-      const bool meets = call.step == spindle_v2::steps::kCheck &&
-                         *call.served >= At(Seconds(20)) && *call.served < At(Seconds(30));
-      EXPECT_EQ(call.code == Code::kPermissionDenied, meets) << WordOf(call.step);
-      hit += meets ? 1 : 0;
-    }
+  for (const CallStory& call : CallsOfAll(run)) {
+    if (!call.served) continue;
+    const bool meets = call.step == spindle_v2::steps::kCheck && *call.served >= At(Seconds(20)) &&
+                       *call.served < At(Seconds(30));
+    EXPECT_EQ(call.code == Code::kPermissionDenied, meets) << WordOf(call.step);
+    hit += meets ? 1 : 0;
   }
   EXPECT_GT(hit, 5);
 }
@@ -356,33 +329,41 @@ TEST(ErrorFault, LeavesWhatItAnswersUndone) {
                                       code + "\"}");
     EXPECT_EQ(run.result.checks.metrics[Metric::kGrants], 0) << code;
     // Other steps may commit: spindle_v2 goes on to a takeover when its first INSERT fails.
-    const auto commits = run.When<TransactionCommitted>([](const TransactionCommitted& commit) {
-      return commit.step == spindle_v2::steps::kFirstInsert;
-    });
+    const auto commits = run.OfStep<TransactionCommitted>(spindle_v2::steps::kFirstInsert);
     EXPECT_TRUE(commits.empty() || commits.front() >= At(Seconds(59))) << code;
     EXPECT_GT(Count<FaultBegan>(run), 0) << code;
   }
 }
 
-TEST(ErrorFault, PercentHitsSomeOfTheCalls) {
-  const Witness run = WitnessThree("200s", "",
-                                   R"({"at": "0s", "do": "error", "node": "a", "for": "199s",
-                                       "of_step": "has_lock", "code": "INTERNAL", "percent": 40})");
-  ExpectTwoInFiveHit(run, Code::kInternal,
-                     [](const CallStory& call) { return call.step == steps::kHasLock; });
+// Of forty percent, between one and three in five.
+TEST(AbortAndErrorFault, PercentHitsSomeOfTheCalls) {
+  const auto expect_two_in_five_hit = [](const std::string& fault, Code code, auto counts) {
+    std::vector<CallStory> calls =
+        CallsOf(WitnessThree("200s", R"("workload": {"write_every": "1s"}, )",
+                             R"({"at": "0s", "node": "a", "for": "199s", "percent": 40, )" + fault),
+                0);
+    std::erase_if(calls, [&](const CallStory& call) { return !counts(call); });
+    const auto hit = static_cast<size_t>(std::ranges::count(calls, code, &CallStory::code));
+    EXPECT_GT(hit, calls.size() / 5) << fault;
+    EXPECT_LT(hit, calls.size() * 3 / 5) << fault;
+  };
+  expect_two_in_five_hit(R"("do": "abort"})", Code::kAborted, [](const CallStory& call) {
+    return call.step == spindle_v2::steps::kHeartbeatUpdate && call.request != 1;
+  });
+  expect_two_in_five_hit(R"("do": "error", "of_step": "has_lock", "code": "INTERNAL"})",
+                         Code::kInternal,
+                         [](const CallStory& call) { return call.step == steps::kHasLock; });
 }
 
 // --- an unavailable Spanner --------------------------------------------------------------------
 
 TEST(Unavailable, AnswersNobodyAndDoesNothing) {
   const Witness run = WitnessFaults(R"({"at": "20s", "do": "unavailable", "for": "8s"})");
-  for (int16_t node = 0; node < 3; ++node) {
-    for (const CallStory& call : SentBetween(CallsOf(run, node), Seconds(20), Seconds(27))) {
-      EXPECT_FALSE(call.served.has_value());
-      EXPECT_EQ(call.code, Code::kUnavailable);
-      EXPECT_TRUE(call.from_spanner);
-      EXPECT_LT(*call.ended - call.sent, Seconds(1));
-    }
+  for (const CallStory& call : SentBetween(CallsOfAll(run), Seconds(20), Seconds(27))) {
+    EXPECT_FALSE(call.served.has_value());
+    EXPECT_EQ(call.code, Code::kUnavailable);
+    EXPECT_TRUE(call.from_spanner);
+    EXPECT_LT(*call.ended - call.sent, Seconds(1));
   }
   EXPECT_EQ(run.When<SpannerAvailability>(), (std::vector{At(Seconds(20)), At(Seconds(28))}));
   // While no process could be answered, the lock counts as without a holder.
@@ -584,12 +565,6 @@ TEST(DeleteRow, RemovesTheLocksRowByNobody) {
   EXPECT_EQ(run.result.checks[Invariant::kLeaseRespected].verdict, Verdict::kHolds);
 }
 
-TEST(DeleteRow, OfARowThatIsNotThereNeverStruck) {
-  const Witness run = WitnessFaults(R"({"at": "20s", "do": "delete_row", "row": "another"})");
-  EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{0});
-  EXPECT_TRUE(RowsByNobody(run).empty());
-}
-
 // The operator's deletion is a transaction, and waits for row locks like any other.
 TEST(DeleteRow, WaitsForALockThatAnOlderTransactionHolds) {
   const Witness run = WitnessFaults(
@@ -653,10 +628,33 @@ TEST(LeaderFault, StrikesTheNodeThatLeadsThen) {
   EXPECT_EQ(Count<ProcessResumed>(run), 2);
 }
 
-TEST(LeaderFault, FindsNothingToStrikeWhenNobodyLeads) {
-  const Witness run =
-      WitnessThree("20s", "", R"({"at": "0s", "do": "pause", "node": "leader", "for": "1s"})");
-  EXPECT_EQ(run.result.unfired_faults, std::vector<uint32_t>{0});
+// --- nothing to strike -------------------------------------------------------------------------
+
+// A declared fault that finds nothing to strike must be reported, or a scenario proves nothing.
+TEST(Faults, OneThatNeverStrikesIsReported) {
+  struct Case {
+    const char* what;
+    const char* faults;
+    std::vector<uint32_t> unfired;
+  };
+  for (const Case& c :
+       {Case{"no call comes",
+             R"({"at": "30s", "do": "crash", "node": "a"},
+                {"at": "31s", "do": "drop_request", "node": "a"})",
+             {1}},
+        Case{"its process is gone",
+             R"({"at": "10s", "do": "crash", "node": "a"},
+                {"when": {"node": "b", "step": "check", "phase": "sent", "count": 3},
+                 "do": "pause", "node": "a", "for": "1s"})",
+             {1}},
+        Case{"nobody leads", R"({"at": "0s", "do": "pause", "node": "leader", "for": "1s"})", {0}},
+        Case{"no such row", R"({"at": "20s", "do": "delete_row", "row": "another"})", {0}}}) {
+    const Witness run = WitnessThree("40s", "", c.faults);
+    EXPECT_EQ(run.result.unfired_faults, c.unfired) << c.what;
+    EXPECT_EQ(Count<FaultBegan>(run), static_cast<int>(c.unfired.front()))
+        << c.what << ": those before it did";
+    EXPECT_TRUE(RowsByNobody(run).empty()) << c.what;
+  }
 }
 
 // --- commit timeouts -----------------------------------------------------------------------------
