@@ -49,7 +49,7 @@ std::string Gives(const std::string& process, int at) {
 }
 
 TEST(ForeignJepsen, APairIsALockAndAToken) {
-  const std::vector<Said> leads =
+  const std::vector<LogLine> leads =
       ReadAll(Op("0", "invoke", "acquire", "1", ":value [\"north\" nil]") +
               Op("0", "ok", "acquire", "2", ":value [\"north\" 17]"))
           .Of(Statement::kLeads);
@@ -61,7 +61,7 @@ TEST(ForeignJepsen, APairIsALockAndAToken) {
 TEST(ForeignJepsen, WhatARelyGotThatItDidNotAskForIsAResult) {
   const auto lead = [](const std::string& asked, const std::string& got,
                        InputOptions options = {}) {
-    const std::vector<Said> leads =
+    const std::vector<LogLine> leads =
         ReadAll(Op("0", "invoke", "acquire", "1", asked) + Op("0", "ok", "acquire", "2", got),
                 std::move(options))
             .Of(Statement::kLeads);
@@ -151,7 +151,7 @@ TEST(ForeignJepsen, AVerbThatIsNotKnownMayHaveBeenARelease) {
 TEST(ForeignJepsen, TimesSince1970AreThoseOfAClock) {
   const Heard heard = ReadAll("{:process 0 :type :ok :f :acquire :time 1790000000000000000}\n" +
                               std::string("{:process 1 :type :ok :f :acquire :time 5}\n"));
-  const std::vector<Said> leads = heard.Of(Statement::kLeads);
+  const std::vector<LogLine> leads = heard.Of(Statement::kLeads);
   ASSERT_THAT(leads, SizeIs(2));
   EXPECT_FALSE(IsRelative(leads[0].at));
   EXPECT_EQ(TimeText(leads[1].at), "5ns since the beginning");

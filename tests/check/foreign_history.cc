@@ -188,7 +188,7 @@ void ForeignHistory::On(const sim::BeliefChanged& x, Instant at) {
   if (leads) beliefs_[key] = {.entry = entries_.size() - 1, .until = believes_until_[key]};
 }
 
-void ForeignHistory::Renew(const sim::StandingChanged& x, Instant at) {
+void ForeignHistory::Renew(const sim::LeadershipViewChanged& x, Instant at) {
   const LockOfProcess key = {x.process, x.lock};
   const std::optional<LocalInstant> until = x.standing.believes_until;
   believes_until_[key] = until;
@@ -202,7 +202,7 @@ void ForeignHistory::Renew(const sim::StandingChanged& x, Instant at) {
   Say(x.process, "renewed", at, setup_.LockName(x.lock));
 }
 
-void ForeignHistory::On(const sim::StandingChanged& x, Instant at) {
+void ForeignHistory::On(const sim::LeadershipViewChanged& x, Instant at) {
   Renew(x, at);
   std::optional<Token>& own = own_tokens_[{x.process, x.lock}];
   if (own == x.standing.own_token) return;

@@ -81,9 +81,9 @@ class ForeignHistory final : public sim::ObservationSink {
   void On(const sim::ProcessGone& x, sim::Instant at);
   void On(const sim::ProcessPaused& x, sim::Instant at);
   void On(const sim::ProcessResumed& x, sim::Instant at);
-  void Renew(const sim::StandingChanged& x, sim::Instant at);
+  void Renew(const sim::LeadershipViewChanged& x, sim::Instant at);
   void On(const sim::BeliefChanged& x, sim::Instant at);
-  void On(const sim::StandingChanged& x, sim::Instant at);
+  void On(const sim::LeadershipViewChanged& x, sim::Instant at);
   void On(const sim::WorkChanged& x, sim::Instant at);
   void On(const sim::TransactionStarted& x, sim::Instant at);
   void On(const sim::TransactionCommitted& x, sim::Instant at);

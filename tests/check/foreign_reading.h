@@ -23,17 +23,17 @@ struct Heard {
   std::vector<std::string> errors;
 
   std::string FirstError() const { return errors.empty() ? std::string() : errors[0]; }
-  const Said& SaidAt(size_t i) const { return std::get<Said>(operations.at(i).what); }
-  std::vector<Said> AllSaid() const {
-    std::vector<Said> found;
+  const LogLine& SaidAt(size_t i) const { return std::get<LogLine>(operations.at(i).what); }
+  std::vector<LogLine> AllSaid() const {
+    std::vector<LogLine> found;
     for (const Operation& operation : operations) {
-      if (const auto* said = std::get_if<Said>(&operation.what)) found.push_back(*said);
+      if (const auto* said = std::get_if<LogLine>(&operation.what)) found.push_back(*said);
     }
     return found;
   }
-  std::vector<Said> Of(Statement statement) const {
-    std::vector<Said> found = AllSaid();
-    std::erase_if(found, [&](const Said& said) { return said.statement != statement; });
+  std::vector<LogLine> Of(Statement statement) const {
+    std::vector<LogLine> found = AllSaid();
+    std::erase_if(found, [&](const LogLine& said) { return said.statement != statement; });
     return found;
   }
   // The only one that there is, and nothing is wrong.

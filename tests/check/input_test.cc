@@ -115,7 +115,7 @@ TEST(CheckJepsen, EdnHistoriesOfLocks) {
   const Heard heard = ReadAll(kEdn);
   EXPECT_THAT(heard.errors, IsEmpty());
   std::vector<Statement> statements;
-  for (const Said& said : heard.AllSaid()) {
+  for (const LogLine& said : heard.AllSaid()) {
     if (said.statement == Statement::kOther || said.statement == Statement::kMayEnd) continue;
     statements.push_back(said.statement);
     EXPECT_EQ(said.process, "0");
@@ -129,7 +129,7 @@ TEST(CheckJepsen, JsonHistoriesAndKeysOfTheirOwn) {
       "[{\"process\":3,\"type\":\"invoke\",\"f\":\"acquire\",\"value\":[7,null],\"time\":1},\n"
       " {\"process\":3,\"type\":\"ok\",\"f\":\"acquire\",\"value\":[7,null],\"time\":2}]\n");
   EXPECT_THAT(heard.errors, IsEmpty());
-  const auto& last = std::get<Said>(heard.operations.back().what);
+  const auto& last = std::get<LogLine>(heard.operations.back().what);
   EXPECT_EQ(last.lock, "7");
   EXPECT_EQ(last.statement, Statement::kLeads);
 }
@@ -188,7 +188,7 @@ TEST(CheckOtlp, ASpanOfWorkUnderALock) {
 
 TEST(CheckOtlp, ASpanOfSpannersClientIsACallIfItSaysWhenItCommitted) {
   const Heard call = ReadAll(Span(TextAttribute("spanner.commit_timestamp", At(5))));
-  EXPECT_EQ(call.Sole<Called>().commit, Timestamp::FromUnixNanos(5'000'000'000));
+  EXPECT_EQ(call.Sole<CommitRecord>().commit, Timestamp::FromUnixNanos(5'000'000'000));
   const Heard other = ReadAll(Span(TextAttribute("db.system", "spanner")));
   EXPECT_EQ(other.SaidAt(0).statement, Statement::kOther);
 }
@@ -253,7 +253,7 @@ TEST(CheckServe, ACommitIsACallOfTheClientByTheClockOfServe) {
   const Heard heard = ReadAll(
       Served("Commit", R"("transaction":"0a","code":"OK","commit_timestamp":")" + At(5) + "\","),
       OfLock("job"), kWholeLines, "calls.jsonl");
-  const auto call = heard.Sole<Called>();
+  const auto call = heard.Sole<CommitRecord>();
   EXPECT_EQ(call.process, "calls.jsonl");
   EXPECT_EQ(call.Sender(), "pod-a");
   EXPECT_EQ(call.lock, "job");
@@ -305,7 +305,7 @@ TEST(CheckServe, ATransactionIsAboutTheLockThatItsStatementsName) {
     EXPECT_THAT(heard.errors, IsEmpty());
     std::vector<std::string> named;
     for (const Operation& operation : heard.operations) {
-      named.push_back(std::get<Called>(operation.what).lock);
+      named.push_back(std::get<CommitRecord>(operation.what).lock);
     }
     return named;
   };
@@ -341,11 +341,11 @@ TEST(CheckLogs, SpindlesOwnLines) {
       OfLock("job", &pattern));
   EXPECT_THAT(heard.errors, IsEmpty());
   std::vector<Statement> statements;
-  for (const Said& said : heard.AllSaid()) statements.push_back(said.statement);
+  for (const LogLine& said : heard.AllSaid()) statements.push_back(said.statement);
   EXPECT_EQ(statements, (std::vector{Statement::kOther, Statement::kLeads, Statement::kOther,
                                      Statement::kLeadsNot}));
   // A time in whole seconds may be up to a second before the clock's reading.
-  EXPECT_EQ(std::get<Declared>(heard.operations[0].what).resolution, Seconds(1));
+  EXPECT_EQ(std::get<ProcessDeclaration>(heard.operations[0].what).resolution, Seconds(1));
 }
 
 TEST(CheckLogs, WithoutALockALeaderCannotBeJudged) {
@@ -361,7 +361,7 @@ TEST(CheckLogs, AMappingOfOnesOwn) {
     "lines": [{"match": "^(?P<time>\\S+ \\S+) (?P<lock>\\w+) is mine", "event": "leads"}]})json");
   const Heard heard = ReadAll("01.01.1970 02:00:05.25 job is mine\nanything\n", Of({}, &pattern),
                               kWholeLines, "logs/pod-a.log");
-  const auto said = heard.Sole<Said>();
+  const auto said = heard.Sole<LogLine>();
   EXPECT_EQ(said.process, "pod-a");
   EXPECT_EQ(said.lock, "job");
   EXPECT_EQ(said.at, Timestamp::FromUnixNanos(5'250'000'000));

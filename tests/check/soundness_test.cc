@@ -293,7 +293,7 @@ TEST(CheckTimes, MayNameAnOffsetFromUtc) {
     std::vector<Operation> operations;
     const std::string line = R"({"event":"works","id":"a","lock":"job","time":")" + time + "\"}";
     if (!reader.Read(line, {}, operations).empty()) return std::nullopt;
-    return std::get<Said>(operations.at(0).what).at;
+    return std::get<LogLine>(operations.at(0).what).at;
   };
   const Timestamp noon = *ParseRfc3339("2026-01-01T12:00:00.5Z");
   EXPECT_EQ(read("2026-01-01T12:00:00.5Z"), noon);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 namespace whorl {
 

@@ -75,7 +75,7 @@ class SimulatedProcesses final : public LockBackend {
     for (const sim::Observation& observation : seen_.observations) {
       const LocalInstant at = LocalInstant{} + SinceStart(observation);
       if (at > Now()) break;
-      if (const auto* standing = std::get_if<sim::StandingChanged>(&observation.what)) {
+      if (const auto* standing = std::get_if<sim::LeadershipViewChanged>(&observation.what)) {
         const auto& token = standing->standing.own_token;
         tokens[NameOf(standing->process)] = token ? std::optional(token->Number()) : std::nullopt;
       }

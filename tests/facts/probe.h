@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/mutation.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "tests/support/raw_spanner.h"
 

@@ -576,7 +576,7 @@ TEST(InclusionRulesCheckTest, ExceptsNamedHeadersOfNamedFilesOnly) {
                          {"sim/explore/engine/thread_team.cc", "<thread>", ""},
                          {"sim/explore/engine/search.h", "<thread>", "order is an input"},
                          {"sim/explore/held_bytes.h", "<atomic>", ""},
-                         {"sim/explore/remembering_model.h", "<atomic>", "order is an input"},
+                         {"sim/explore/memoized_model.h", "<atomic>", "order is an input"},
                          {"sim/judge/batch.cc", "<thread>", ""},
                          {"sim/judge/batch.cc", "<mutex>", ""},
                          {"sim/judge/batch.cc", "<atomic>", ""},

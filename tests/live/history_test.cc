@@ -129,10 +129,11 @@ TEST_F(LiveHistoryTest, RowsThatCouldNotBeReadAreAHole) {
 
 // A process that stands still cannot say that its belief is over.
 TEST_F(LiveHistoryTest, ABeliefLapsesByTheClockWhileItsProcessIsPaused) {
-  Happens(1000, sim::StandingChanged{.process = kA, .standing = {.believes = true}}, At(5000));
+  Happens(1000, sim::LeadershipViewChanged{.process = kA, .standing = {.believes = true}},
+          At(5000));
   Happens(2000, sim::ProcessPaused{.process = kA});
   Happens(9000, sim::ProcessResumed{.process = kA});
-  Happens(9001, sim::StandingChanged{.process = kA, .standing = {}});
+  Happens(9001, sim::LeadershipViewChanged{.process = kA, .standing = {}});
   const auto beliefs = All<sim::BeliefChanged>();
   ASSERT_EQ(beliefs.size(), 2U);
   EXPECT_EQ(beliefs[0].first, At(1000));
@@ -142,7 +143,7 @@ TEST_F(LiveHistoryTest, ABeliefLapsesByTheClockWhileItsProcessIsPaused) {
 }
 
 TEST_F(LiveHistoryTest, ABeliefEndsWithItsProcess) {
-  Happens(1000, sim::StandingChanged{.process = kA, .standing = {.believes = true}});
+  Happens(1000, sim::LeadershipViewChanged{.process = kA, .standing = {.believes = true}});
   Happens(2000, sim::ProcessGone{.process = kA, .crashed = true});
   const auto beliefs = All<sim::BeliefChanged>();
   ASSERT_EQ(beliefs.size(), 2U);
@@ -168,8 +169,8 @@ TEST_F(LiveHistoryTest, ACallThatACutLinkMeetsHangs) {
 
 // Two believers at once: the checkers see what the merged history says.
 TEST_F(LiveHistoryTest, IsJudgedByTheSimulationsCheckers) {
-  Happens(1000, sim::StandingChanged{.process = kA, .standing = {.believes = true}});
-  Happens(2000, sim::StandingChanged{.process = kB, .standing = {.believes = true}});
+  Happens(1000, sim::LeadershipViewChanged{.process = kA, .standing = {.believes = true}});
+  Happens(2000, sim::LeadershipViewChanged{.process = kB, .standing = {.believes = true}});
   const auto history = HistoryOf(scenario_, record_);
   const sim::RunResult result = JudgeHistory(scenario_, 1, history, {}, nullptr);
   EXPECT_EQ(result.checks[Invariant::kSingleLeaderBelief].verdict, sim::Verdict::kViolated);

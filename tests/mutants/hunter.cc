@@ -24,11 +24,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/parse_duration.h"
+#include "base/text.h"
+#include "base/time.h"
 #include "protocol/protocols.h"
 #include "sim/hunt/hunt.h"
-#include "sim/scenario/error_text.h"
-#include "sim/scenario/number_text.h"
-#include "sim/scenario/units.h"
 #include "tests/mutants/chosen.h"
 
 namespace whorl::sim {
@@ -132,8 +132,8 @@ std::string RunsText(const std::vector<Caught>& all) {
 
 std::string MedianTimeText(const std::vector<Caught>& all) {
   const Histogram time = Collected(all, [](const Caught& c) { return std::optional(c.time.ns); });
-  return Cat(SecondsText({time.Quantile(50)}, 2), ", at most ",
-             SecondsText({time.Quantile(100)}, 2));
+  return Cat(FormatSeconds({time.Quantile(50)}, 2), ", at most ",
+             FormatSeconds({time.Quantile(100)}, 2));
 }
 
 // "lease_respected 20, single_leader_belief 12": with how many seeds.
@@ -162,7 +162,7 @@ std::string SizeText(const std::vector<Caught>& all, bool after) {
   if (std::ranges::none_of(all, [](const Caught& c) { return c.shrunk.has_value(); })) return "";
   return Cat(CountText(median([](const Size& s) { return s.faults; }), "fault", "faults"), ", ",
              CountText(median([](const Size& s) { return s.nodes; }), "node", "nodes"), ", ",
-             SecondsText({median([](const Size& s) { return s.duration.ns; })}, 0), " s");
+             FormatSeconds({median([](const Size& s) { return s.duration.ns; })}, 0), " s");
 }
 
 size_t CaughtCount(const std::vector<Caught>& all) {

@@ -34,7 +34,8 @@ TEST_F(FencedLeaseTermTest, LeadsUntilTheLeaseLessRhoAfterTheFirstSendingOfItsCo
   late.sent = ShownAfter(Seconds(1));
   late.Wins(At(Seconds(2)));
   EXPECT_EQ(late.timers.at(kDeadline), ShownAfter(Seconds(1) + Milliseconds(9'990)));
-  EXPECT_EQ(StandingOf(late.state).believes_until, ShownAfter(Seconds(1) + Milliseconds(9'990)));
+  EXPECT_EQ(LeadershipViewOf(late.state).believes_until,
+            ShownAfter(Seconds(1) + Milliseconds(9'990)));
   EXPECT_TRUE(late.HasLock());
   late.At(Seconds(1) + Milliseconds(9'990) - Nanoseconds(1));
   EXPECT_TRUE(late.HasLock());

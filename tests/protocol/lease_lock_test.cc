@@ -137,18 +137,18 @@ TEST_F(LeaseLockHoldTest, BelievesUntilItsWallClockShowsTheEnd) {
   user.Starts();
   user.Passes(Seconds(2));
   user.Gets();
-  EXPECT_EQ(StandingOf(user.state, user.Clocks()).believes_until, ShownAfter(Seconds(12)));
+  EXPECT_EQ(LeadershipViewOf(user.state, user.Clocks()).believes_until, ShownAfter(Seconds(12)));
   user.Passes(Seconds(10) - Nanoseconds(1));
   EXPECT_TRUE(user.Believes());
   user.Passes(Nanoseconds(1));
   EXPECT_FALSE(user.Believes());
-  EXPECT_FALSE(StandingOf(user.state, user.Clocks()).answers);
+  EXPECT_FALSE(LeadershipViewOf(user.state, user.Clocks()).answers);
 }
 
 TEST_F(LeaseLockHoldTest, AWallClockThatIsSetMovesTheEnd) {
   Holds(user);
   user.wall_ahead = Seconds(-30);
-  EXPECT_EQ(StandingOf(user.state, user.Clocks()).believes_until, ShownAfter(Seconds(42)));
+  EXPECT_EQ(LeadershipViewOf(user.state, user.Clocks()).believes_until, ShownAfter(Seconds(42)));
   user.wall_ahead = Seconds(30);
   EXPECT_FALSE(user.Believes());
 }

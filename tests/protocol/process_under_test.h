@@ -67,10 +67,10 @@ class ProcessUnderTest {
     return {.monotonic = now, .wall = whorl::At(now - LocalInstant{} + wall_ahead)};
   }
   bool Believes() const {
-    if constexpr (requires { StandingOf(state, Clocks()); }) {
-      return StandingOf(state, Clocks()).believes;
+    if constexpr (requires { LeadershipViewOf(state, Clocks()); }) {
+      return LeadershipViewOf(state, Clocks()).believes;
     } else {
-      return StandingOf(state).believes;
+      return LeadershipViewOf(state).believes;
     }
   }
   // The parameters of the first statement that was sent last.

@@ -163,7 +163,7 @@ struct State {
   WHORL_NO_FIELDS(State);
 };
 void Step(const Config&, State&, LocalTime, Entropy&, const Event&, std::vector<Effect>&) {}
-Standing StandingOf(const State&) { return {}; }
+LeadershipView LeadershipViewOf(const State&) { return {}; }
 
 TEST(ProtocolConfigTest, AllItsTextsAreStatements) {
   // A text that the database has not planned cannot be run.

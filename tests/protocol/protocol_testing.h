@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/client/transaction.h"
 #include "protocol/client/transaction_runner.h"
 #include "protocol/machine.h"
 #include "protocol/protocols.h"
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spanner/sql.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spindle_v2/words.h"
 
 namespace whorl {

@@ -151,7 +151,7 @@ TEST_F(SemaphoreRoundTest, AFailedQueryChangesNothing) {
   service.Passes(Seconds(3'600));
   EXPECT_THAT(service.Fails(), ElementsAre("note read failed", "set wake 3601s"));
   EXPECT_TRUE(service.Believes());
-  EXPECT_EQ(StandingOf(service.state).believes_until, std::nullopt);
+  EXPECT_EQ(LeadershipViewOf(service.state).believes_until, std::nullopt);
 }
 
 TEST_F(SemaphoreRoundTest, AnotherLeaderEndsTheBeliefAndSoDoesNone) {
@@ -225,7 +225,7 @@ TEST_F(SemaphoreStopTest, GivesNothingBack) {
   Leads(service);
   EXPECT_THAT(service.Stops(), ElementsAre("cancel wake", "callback 0"));
   EXPECT_FALSE(service.Believes());
-  EXPECT_FALSE(StandingOf(service.state).answers);
+  EXPECT_FALSE(LeadershipViewOf(service.state).answers);
   EXPECT_THAT(service.Stops(), IsEmpty());
   EXPECT_THAT(service.Asks(Question::kHasLock), ElementsAre("HasLock no"));
 }

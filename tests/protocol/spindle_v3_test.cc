@@ -411,7 +411,7 @@ TEST_F(SpindleV3LeaderTest, APausedLeaderStillLeads) {
   Wins(process);
   process.Passes(Seconds(60));
   EXPECT_TRUE(process.Believes());
-  EXPECT_EQ(StandingOf(process.state).believes_until, std::nullopt);
+  EXPECT_EQ(LeadershipViewOf(process.state).believes_until, std::nullopt);
 }
 
 TEST_F(SpindleV3StopTest, TheContextEndsAndTheRowIsDeletedWithoutWaitingForTheWork) {

@@ -31,7 +31,7 @@ class LockHostTest : public testing::Test {
  protected:
   std::unique_ptr<DistributedLock> Make(const std::string& id, const std::string& name = "job",
                                         decltype(LockOptions::lead) lead = nullptr) {
-    const LockHost::Surroundings around = {
+    const LockHost::Dependencies around = {
         .loop = loop_, .client = client_, .announce = [](const LockHost&) {}};
     return std::make_unique<DistributedLock>(
         std::make_shared<LockHost>(around, info_,
@@ -166,7 +166,7 @@ TEST_F(LockHostTest, ImpatienceDoesNotWaitForAReadThatHangs) {
    private:
     Done done_;
   } hanging;
-  const LockHost::Surroundings around = {
+  const LockHost::Dependencies around = {
       .loop = loop_, .client = hanging, .announce = [](const LockHost&) {}};
   // With a lease of an hour, it would otherwise wait for the maximum of ten seconds.
   DistributedLock lock(std::make_shared<LockHost>(

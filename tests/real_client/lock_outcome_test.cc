@@ -68,7 +68,7 @@ struct Table {
     if (auto init = InitTransaction(info, std::string(info.table), "job")) Run(*std::move(init));
   }
   std::unique_ptr<DistributedLock> Make(TransactionClient& over, const std::string& id) {
-    const LockHost::Surroundings around = {
+    const LockHost::Dependencies around = {
         .loop = loop, .client = over, .announce = [](const LockHost&) {}};
     return std::make_unique<DistributedLock>(std::make_shared<LockHost>(
         around, info,

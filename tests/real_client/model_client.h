@@ -140,8 +140,8 @@ class ModelClient final : public real_client::TransactionClient {
     std::optional<model::CommitStarted> commit;
     const auto apply = [&](auto call) {
       std::vector<model::DatabaseEffect> effects;
-      const model::Moment moment = Now();
-      call(std::span<const model::Moment>(&moment, 1), effects);
+      const model::ClockReading moment = Now();
+      call(std::span<const model::ClockReading>(&moment, 1), effects);
       for (model::DatabaseEffect& effect : effects) {
         if (auto* replied = std::get_if<model::Replied>(&effect)) answer = replied->response;
         if (auto* started = std::get_if<model::CommitStarted>(&effect)) {
@@ -162,7 +162,7 @@ class ModelClient final : public real_client::TransactionClient {
     }
     return answer.value();
   }
-  static model::Moment Now() {
+  static model::ClockReading Now() {
     const Timestamp now =
         Timestamp::FromUnixNanos(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                      std::chrono::system_clock::now().time_since_epoch())

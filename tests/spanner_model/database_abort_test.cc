@@ -13,7 +13,7 @@ using DatabaseAbort = DatabaseTest;
 // Whether AbortCall aborted; its effects are kept apart from earlier ones.
 bool Aborts(Spanner& spanner, const CallName& call, const Request& request,
             std::vector<DatabaseEffect>& said) {
-  const Moment now = spanner.Now();
+  const ClockReading now = spanner.Now();
   said.clear();
   return AbortCall(spanner.catalogue, spanner.database, call, request, {&now, 1}, said);
 }

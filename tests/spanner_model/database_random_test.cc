@@ -36,12 +36,12 @@ class Dice : public SplitMix {
 struct Ran {
   Statement statement;
   StatementResult result;
-  Moment moment;
+  ClockReading moment;
 };
 
 struct CommittedTransaction {
   std::vector<Ran> ran;
-  Moment visible;
+  ClockReading visible;
 };
 
 // A client that runs one transaction after the other, as a client library does.
@@ -114,8 +114,8 @@ class RandomRun {
   }
 
   // The clocks of the only split's leader.
-  static std::array<Moment, 1> Leader(const Moment& moment) { return {moment}; }
-  Moment Now() const {
+  static std::array<ClockReading, 1> Leader(const ClockReading& moment) { return {moment}; }
+  ClockReading Now() const {
     return {.truetime = {.earliest = now_ - kEpsilon, .latest = now_ + kEpsilon},
             .current_timestamp = (now_ + current_timestamp_error_).TruncatedToMicros()};
   }
@@ -298,13 +298,13 @@ class RandomRun {
     EXPECT_EQ(answers_.at(parked.call), 0);
   }
 
-  void On(LookAgainAt& look) {
+  void On(RetryAt& look) {
     EXPECT_GT(look.server_time, Now().truetime.latest);
     if (!look_at_ || look.server_time < *look_at_) look_at_ = look.server_time;
   }
 
   // Whoever is forgotten by this waits for ever, and the run does not end.
-  void On(LookCalledOff&) {
+  void On(RetryCancelled&) {
     EXPECT_TRUE(look_at_.has_value());
     look_at_.reset();
   }
@@ -440,7 +440,7 @@ class RandomRun {
     uint16_t next = 0;
     for (const auto& [commit, transaction] : serial_) {
       const CallName name = {.process = {.node = 0, .incarnation = 1}, .attempt = ++next};
-      const auto one = [&](const Request& request, const Moment& moment) {
+      const auto one = [&](const Request& request, const ClockReading& moment) {
         std::vector<DatabaseEffect> out;
         model::Serve(catalogue_, serial, name, request, Leader(moment), out);
         EXPECT_EQ(out.size(), 1U);
@@ -457,7 +457,7 @@ class RandomRun {
         EXPECT_EQ(std::get<Replied>(out.at(0)).response.result, ran.result)
             << ran.statement.sql.text();
       }
-      Moment at_commit = transaction.visible;
+      ClockReading at_commit = transaction.visible;
       at_commit.truetime.latest = commit;
       const auto out = one(whorl::Commit{.transaction = id}, at_commit);
       EXPECT_EQ(std::get<CommitStarted>(out.at(0)).commit, commit);

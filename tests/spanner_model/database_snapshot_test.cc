@@ -115,7 +115,7 @@ TEST(DatabaseSnapshot, AReadInTheFutureWaitsForItsTime) {
   const Timestamp then = world.spanner.now + Seconds(1);
   const CallName read = world.SendsRead(AsOf(then));
   EXPECT_TRUE(world.spanner.Waits(read));
-  const Timestamp look = world.spanner.Said<LookAgainAt>().back().server_time;
+  const Timestamp look = world.spanner.Said<RetryAt>().back().server_time;
   EXPECT_EQ(look, then);
   world.Writes("v3");
   world.spanner.Advance(Seconds(1));
@@ -229,7 +229,7 @@ TEST(DatabaseSnapshot, RemainsOfDeletedRowsAreCollectedOnceNobodyCanReadThem) {
 TEST(DatabaseSnapshot, OnlyTheNewestVersionsAreKeptWhereThereIsALimit) {
   TwoVersions world;
   const auto keep = [&](size_t most) {
-    const std::array<Moment, 1> leader = {world.spanner.Now()};
+    const std::array<ClockReading, 1> leader = {world.spanner.Now()};
     KeepNewestVersions(world.spanner.catalogue, world.spanner.database, most, leader);
   };
   keep(1);
@@ -253,7 +253,7 @@ TEST(DatabaseSnapshot, AHundredThousandCallsLeaveNoMoreBehindThanTenThousand) {
   uint32_t calls = 0;
   const auto serve = [&](const Request& request) {
     now = now + Milliseconds(1);
-    const std::array<Moment, 1> leader = {
+    const std::array<ClockReading, 1> leader = {
         {{.truetime = {.earliest = now, .latest = now}, .current_timestamp = now}}};
     const CallName call = {.process = {.node = 0, .incarnation = 1}, .generation = ++calls};
     effects.clear();
@@ -293,7 +293,7 @@ TEST(DatabaseSnapshot, ALimitLeavesWhatAnOpenTransactionReads) {
   TwoVersions world;
   const TransactionId id =
       world.Begins({.bound = {.kind = BoundKind::kReadTimestamp, .timestamp = world.first}});
-  const std::array<Moment, 1> leader = {world.spanner.Now()};
+  const std::array<ClockReading, 1> leader = {world.spanner.Now()};
   KeepNewestVersions(world.spanner.catalogue, world.spanner.database, 0, leader);
   EXPECT_EQ(world.Sees(id), "v1");
 }
@@ -461,10 +461,10 @@ struct TwoLeaders {
   explicit TwoLeaders(Duration second_is_ahead)
       : catalogue(TestSchema(), {}, TwoSplits()), ahead(second_is_ahead) {}
 
-  std::vector<Moment> Clocks() const {
+  std::vector<ClockReading> Clocks() const {
     const auto at = [](Timestamp time) {
-      return Moment{.truetime = {.earliest = time - kEpsilon, .latest = time + kEpsilon},
-                    .current_timestamp = time.TruncatedToMicros()};
+      return ClockReading{.truetime = {.earliest = time - kEpsilon, .latest = time + kEpsilon},
+                          .current_timestamp = time.TruncatedToMicros()};
     };
     return {at(now), at(now + ahead)};
   }

@@ -25,10 +25,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/time.h"
 #include "protocol/spanner/value.h"
 #include "spanner_model/catalogue.h"
 #include "spanner_model/database.h"
@@ -206,7 +206,7 @@ class Spanner {
 
   // --- time
   void Advance(Duration by) { now = now + by; }
-  Moment Now() const {
+  ClockReading Now() const {
     return {.truetime = {.earliest = now - kEpsilon, .latest = now + kEpsilon},
             .current_timestamp = (now + current_timestamp_error).TruncatedToMicros()};
   }
@@ -292,8 +292,8 @@ class Spanner {
   template <typename Input>
   void Keep(const Input& input) {
     std::vector<DatabaseEffect> out;
-    const std::vector<Moment> leaders(catalogue.split_count(), Now());
-    input(std::span<const Moment>(leaders), out);
+    const std::vector<ClockReading> leaders(catalogue.split_count(), Now());
+    input(std::span<const ClockReading>(leaders), out);
     for (DatabaseEffect& effect : out) {
       if (const auto* replied = std::get_if<Replied>(&effect)) {
         answers_[replied->call].push_back(replied->response);

@@ -134,8 +134,8 @@ TEST_F(DatabaseWait, AnIdleHolderIsAbortedWhenItIsInTheWay) {
   two.younger.Run(SetWriter("job", "b"));
   const CallName waiting = two.younger.SendCommit();
   const Timestamp last_used = spanner.Find(two.older.id)->last_used;
-  ASSERT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
-  EXPECT_EQ(spanner.Said<LookAgainAt>()[0].server_time, last_used + Seconds(10));
+  ASSERT_EQ(spanner.Said<RetryAt>().size(), 1U);
+  EXPECT_EQ(spanner.Said<RetryAt>()[0].server_time, last_used + Seconds(10));
   spanner.now = last_used + Seconds(10) - kEpsilon;
   spanner.LookAgain();
   EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
@@ -154,8 +154,8 @@ TEST_F(DatabaseWait, AHolderIsNotIdleBeforeTheLimitNorAfterEachStatement) {
   spanner.Advance(Seconds(6));
   spanner.LookAgain();
   EXPECT_TRUE(spanner.Waits(waiting));
-  ASSERT_FALSE(spanner.Said<LookAgainAt>().empty());
-  EXPECT_EQ(spanner.Said<LookAgainAt>().back().server_time,
+  ASSERT_FALSE(spanner.Said<RetryAt>().empty());
+  EXPECT_EQ(spanner.Said<RetryAt>().back().server_time,
             spanner.Find(two.older.id)->last_used + Seconds(10));
   spanner.Advance(Milliseconds(3'990));
   spanner.LookAgain();
@@ -203,15 +203,15 @@ TEST_F(DatabaseWait, OneLookIsAskedForHoweverManyWait) {
     Attempt waiter = spanner.Runs(SetWriter("job", "w"));
     waiter.WaitsToCommit();
   }
-  EXPECT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
+  EXPECT_EQ(spanner.Said<RetryAt>().size(), 1U);
   spanner.NewClient().Commits(InsertLock("other", "o"));
-  EXPECT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
+  EXPECT_EQ(spanner.Said<RetryAt>().size(), 1U);
   for (size_t look = 2; look < 6; ++look) {
     spanner.Advance(Seconds(9));
     holder.Run(ReadWriter("job"));
     spanner.Advance(Seconds(1));
     spanner.LookAgain();
-    EXPECT_EQ(spanner.Said<LookAgainAt>().size(), look);
+    EXPECT_EQ(spanner.Said<RetryAt>().size(), look);
   }
 }
 
@@ -220,14 +220,14 @@ TEST_F(DatabaseWait, TheLookIsCalledOffOnceNothingWaits) {
   TwoReaders two(spanner);
   two.younger.Run(SetWriter("job", "b"));
   two.younger.SendCommit();
-  EXPECT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
-  EXPECT_TRUE(spanner.Said<LookCalledOff>().empty());
+  EXPECT_EQ(spanner.Said<RetryAt>().size(), 1U);
+  EXPECT_TRUE(spanner.Said<RetryCancelled>().empty());
   two.older.Commit();
   EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
-  EXPECT_EQ(spanner.Said<LookCalledOff>().size(), 1U);
+  EXPECT_EQ(spanner.Said<RetryCancelled>().size(), 1U);
   spanner.Settle(two.younger.id);
   spanner.NewClient().Commits(InsertLock("other", "o"));
-  EXPECT_EQ(spanner.Said<LookCalledOff>().size(), 1U);
+  EXPECT_EQ(spanner.Said<RetryCancelled>().size(), 1U);
 }
 
 TEST_F(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
@@ -240,11 +240,11 @@ TEST_F(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
   const CallName read = holder.WaitsToRun(ReadWriter("other"));
   Attempt writer = spanner.RunsLater(SetWriter("job", "w"));
   const CallName commit = writer.SendCommit();
-  EXPECT_TRUE(spanner.Said<LookAgainAt>().empty());
+  EXPECT_TRUE(spanner.Said<RetryAt>().empty());
   spanner.Settle(committing.id);
   EXPECT_EQ(spanner.AnswerTo(read).status, Status{});
   EXPECT_TRUE(spanner.Waits(commit));
-  EXPECT_EQ(spanner.Said<LookAgainAt>().size(), 1U);
+  EXPECT_EQ(spanner.Said<RetryAt>().size(), 1U);
   spanner.Advance(Seconds(10));
   spanner.LookAgain();
   EXPECT_TRUE(spanner.IsCommitting(writer.id));

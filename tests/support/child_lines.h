@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "live/child_process.h"
-#include "protocol/spanner/time.h"
 
 namespace whorl {
 

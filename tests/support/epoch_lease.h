@@ -162,8 +162,8 @@ inline void Step(const Config& config, State& state, LocalTime now, Entropy& ent
   }
 }
 
-inline Standing StandingOf(const State& state) {
-  Standing standing;
+inline LeadershipView LeadershipViewOf(const State& state) {
+  LeadershipView standing;
   if (!state.term) return standing;
   standing.own_token = Token(state.term->epoch);
   standing.answers = standing.believes = !state.stopping;

@@ -58,11 +58,11 @@ class ModelServer final : public ScriptedServer {
   void Do(F call) {
     const Timestamp now =
         Timestamp::FromUnixNanos(1'767'225'600'000'000'000) + (now_ - LocalInstant{});
-    const model::Moment leader = {
+    const model::ClockReading leader = {
         .truetime = {.earliest = now + -kEpsilon, .latest = now + kEpsilon},
         .current_timestamp = now.TruncatedToMicros()};
     std::vector<model::DatabaseEffect> effects;
-    call(std::span<const model::Moment>(&leader, 1), effects);
+    call(std::span<const model::ClockReading>(&leader, 1), effects);
     for (model::DatabaseEffect& effect : effects) {
       if (auto* replied = std::get_if<model::Replied>(&effect)) answer_ = replied->response;
       if (auto* started = std::get_if<model::CommitStarted>(&effect)) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 #include "protocol/spanner/value.h"
 
 namespace whorl::wire {

@@ -18,7 +18,7 @@
 #include "protocol/protocols.h"
 #include "sim/explore/counterexample.h"
 #include "sim/explore/engine/search.h"
-#include "sim/explore/remembering_model.h"
+#include "sim/explore/memoized_model.h"
 #include "sim/explore/symmetry.h"
 #include "tests/support/fewer.h"
 
@@ -366,7 +366,7 @@ TEST(ExploreLocks, JudgingOneInvariantFindsOfItWhatJudgingAllFinds) {
     std::set<std::string> found;
     for (const Invariant invariant : AllOf<Invariant>()) {
       LockModel model(space.world, space.bounds);
-      model.JudgeOnly(1U << static_cast<uint32_t>(invariant));
+      model.SelectInvariants(1U << static_cast<uint32_t>(invariant));
       const Result one = explored(model);
       EXPECT_LE(one.states, all.states);
       for (const auto& violation : one.violations) {

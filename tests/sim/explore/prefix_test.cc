@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/explore/counterexample.h"
-#include "sim/explore/remembering_model.h"
+#include "sim/explore/memoized_model.h"
 #include "sim/explore/scenario_space.h"
 #include "sim/scenario/loader.h"
 

@@ -1,6 +1,4 @@
 // Steps that are remembered against steps that are taken in copies of the world.
-#include "sim/explore/remembering_model.h"
-
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -11,6 +9,7 @@
 
 #include "protocol/protocols.h"
 #include "sim/explore/engine/search.h"
+#include "sim/explore/memoized_model.h"
 #include "tests/support/fewer.h"
 
 namespace whorl::sim::explore_remembering_model_test {
@@ -105,7 +104,7 @@ std::vector<Space> SmallSpaces() {
 TEST(RememberedSteps, AreTheStepsThatAreTaken) {
   for (const Space& space : SmallSpaces()) {
     const LockModel model = ModelOf(space);
-    RememberingModel remembering(model);
+    MemoizedModel remembering(model);
     remembering.CheckEveryStep();
     EXPECT_NO_THROW(KeysOf(remembering, kTestsAreSlow ? 600 : 8'000)) << NameOf(space);
     EXPECT_GT(remembering.known_steps(), kTestsAreSlow ? 100U : 1'000U) << NameOf(space);
@@ -122,7 +121,7 @@ TEST(RememberedSteps, LeadToTheKeysOfCopiesOfWorlds) {
               .clocks = {.truetime = Microseconds(100), .current_timestamp = Microseconds(100)}},
         Space{.protocol = "spindle_v3", .faults = {}, .symmetry = true}}) {
     const LockModel model = ModelOf(space);
-    RememberingModel remembering(model);
+    MemoizedModel remembering(model);
     constexpr size_t kAll = 100'000;
     EXPECT_EQ(KeysOf(remembering, kAll), KeysOf(model, kAll)) << NameOf(space);
   }

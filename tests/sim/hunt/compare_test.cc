@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 Scenario WorldFor(const std::vector<const ProtocolInfo*>& protocols, uint64_t seed,
                   const WorldOptions& options = {}) {
-  return DrawWorld(options, CommonGround(protocols), seed);
+  return DrawWorld(options, SharedCapabilities(protocols), seed);
 }
 
 // Calls visit(a, b) for each two protocols.

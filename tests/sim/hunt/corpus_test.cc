@@ -108,7 +108,7 @@ BatchStep GoOn(uint64_t, const RunDigest&, const HuntTallies&) { return BatchSte
 
 Entries KeptBy(const HuntOptions& options, uint64_t runs, int threads = 1) {
   HuntTallies tallies;
-  Learnt learnt;
+  GuidanceState learnt;
   learnt.corpus.emplace();
   EXPECT_TRUE(RunHunt(options, 0, runs, threads, GoOn, tallies, learnt).ok());
   return learnt.corpus->entries();
@@ -129,7 +129,7 @@ TEST(Corpus, OfAHuntIsWholeWhenItsEntriesAreRunAgain) {
   EXPECT_EQ(Names(KeptBy(options, Fewer(300), 3)), Names(kept));
   options.entries.worlds = kept;
   HuntTallies tallies;
-  Learnt learnt;
+  GuidanceState learnt;
   learnt.corpus.emplace();
   ASSERT_TRUE(RunEntries(options, 2, true, tallies, learnt).ok());
   EXPECT_EQ(Names(learnt.corpus->entries()), Names(kept));
@@ -145,7 +145,7 @@ TEST(Corpus, EntriesThatBreakSomethingAreFindings) {
     options.shard = shard;
     options.shards = shards;
     HuntTallies tallies;
-    Learnt learnt;
+    GuidanceState learnt;
     learnt.corpus.emplace();
     EXPECT_TRUE(RunEntries(options, 1, true, tallies, learnt).ok());
     EXPECT_EQ(RunCount(tallies), 0);
@@ -171,7 +171,7 @@ TEST(Corpus, AGuidedHuntBranchesFromItsEntries) {
   options.guided = true;
   options.seed = 6;
   HuntTallies tallies;
-  Learnt learnt;
+  GuidanceState learnt;
   learnt.corpus.emplace();
   ASSERT_TRUE(RunEntries(options, 1, true, tallies, learnt).ok());
   int from_entries = 0;

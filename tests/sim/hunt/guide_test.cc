@@ -160,17 +160,17 @@ TEST(GuidedHunt, GoesOnFromWhatItsGuidesRemember) {
   const auto step = [](uint64_t, const RunDigest&, const HuntTallies&) { return BatchStep::kGoOn; };
   const HuntOptions options = Guided("fenced_lease", 4);
   HuntTallies whole;
-  Learnt all;
+  GuidanceState all;
   ASSERT_TRUE(RunHunt(options, 0, kRuns, 1, step, whole, all).ok());
   HuntTallies parts;
-  Learnt learnt;
+  GuidanceState learnt;
   ASSERT_TRUE(RunHunt(options, 0, 384, 1, step, parts, learnt).ok());
   for (auto& [protocol, guide] : learnt.guides) {
     for (auto& [number, cell] : guide.cells) {
-      for (Moment& moment : cell.moments) moment.world = nullptr;
+      for (BranchPoint& moment : cell.moments) moment.world = nullptr;
     }
     for (auto& moments : guide.nearest) {
-      for (Moment& moment : moments) moment.world = nullptr;
+      for (BranchPoint& moment : moments) moment.world = nullptr;
     }
   }
   ASSERT_TRUE(RunHunt(options, 384, kRuns, 1, step, parts, learnt).ok());
@@ -207,7 +207,7 @@ TEST(Guide, RemembersABoundedNumberOfMoments) {
   EXPECT_EQ(guide.cells.size(), Guide::kCellsMax);
   EXPECT_EQ(guide.cells.at(1).moments.size(), Guide::kMomentsOfCell);
   EXPECT_EQ(guide.nearest[0].size(), Guide::kNearestMax);
-  for (const Moment& moment : guide.nearest[0]) EXPECT_EQ(moment.distance, 0);
+  for (const BranchPoint& moment : guide.nearest[0]) EXPECT_EQ(moment.distance, 0);
 }
 
 // Energy decays: a cell that was left often makes room for others.
@@ -221,7 +221,7 @@ TEST(Guide, LeavesRareCellsMoreOftenAndEachLessAndLess) {
   int rare = 0;
   int common = 0;
   for (uint64_t bits = 0; bits < 40; ++bits) {
-    const auto moment = guide.Leave(bits);
+    const auto moment = guide.PickBranchPoint(bits);
     ASSERT_TRUE(moment.has_value());
     (moment->name.run == 1 ? rare : common) += 1;
   }
@@ -230,7 +230,7 @@ TEST(Guide, LeavesRareCellsMoreOftenAndEachLessAndLess) {
 }
 
 // Runs that came to these distances from a violation, by their numbers.
-Guide Approached(const std::vector<int64_t>& distances, Approach approach) {
+Guide Approached(const std::vector<int64_t>& distances, NearMissKind approach) {
   Guide guide;
   for (size_t run = 0; run < distances.size(); ++run) {
     NearestOfRun came;
@@ -240,17 +240,17 @@ Guide Approached(const std::vector<int64_t>& distances, Approach approach) {
   return guide;
 }
 
-std::vector<uint64_t> RunsOf(const std::vector<Moment>& moments) {
+std::vector<uint64_t> RunsOf(const std::vector<BranchPoint>& moments) {
   std::vector<uint64_t> runs;
-  for (const Moment& moment : moments) runs.push_back(moment.name.run);
+  for (const BranchPoint& moment : moments) runs.push_back(moment.name.run);
   return runs;
 }
 
 // Those that can come closer are near already. What is violated is found, and no place to go on from.
 TEST(Guide, RemembersTheRunsThatCameClosestInTheirOrder) {
-  Guide guide = Approached({7, 3, -1, 9, 0, 3}, Approach::kBelief);
-  EXPECT_THAT(RunsOf(guide.Of(Approach::kBelief)), testing::ElementsAre(4, 1, 5, 0, 3));
-  EXPECT_TRUE(guide.Of(Approach::kLease).empty());
+  Guide guide = Approached({7, 3, -1, 9, 0, 3}, NearMissKind::kBelief);
+  EXPECT_THAT(RunsOf(guide.Of(NearMissKind::kBelief)), testing::ElementsAre(4, 1, 5, 0, 3));
+  EXPECT_TRUE(guide.Of(NearMissKind::kLease).empty());
 }
 
 // A run that only came as close as many others before it would push those out that can come closer.
@@ -258,26 +258,26 @@ TEST(Guide, ForgetsTheFurthestForACloserOneAndNoneForAnEqualOne) {
   std::vector<int64_t> distances(Guide::kNearestMax, 7);
   distances.back() = 8;
   distances.push_back(8);
-  Guide guide = Approached(distances, Approach::kLease);
+  Guide guide = Approached(distances, NearMissKind::kLease);
   std::vector<uint64_t> first(Guide::kNearestMax);
   for (size_t i = 0; i < first.size(); ++i) first[i] = i;
-  EXPECT_EQ(RunsOf(guide.Of(Approach::kLease)), first);
+  EXPECT_EQ(RunsOf(guide.Of(NearMissKind::kLease)), first);
   distances.push_back(2);
-  guide = Approached(distances, Approach::kLease);
+  guide = Approached(distances, NearMissKind::kLease);
   first.pop_back();
   first.insert(first.begin(), distances.size() - 1);
-  EXPECT_EQ(RunsOf(guide.Of(Approach::kLease)), first);
+  EXPECT_EQ(RunsOf(guide.Of(NearMissKind::kLease)), first);
 }
 
 // --- waypoints ---------------------------------------------------------------------------------
 
 // A run that has come halfway is worth more than one that has not begun; one that has arrived is done.
 TEST(Guide, GoesOnFromTheRunsThatReachedTheMostWaypoints) {
-  Guide guide = Approached({2, 1, 2, 0, 1}, Approach::kReach);
-  EXPECT_THAT(RunsOf(guide.Of(Approach::kReach)), testing::ElementsAre(1, 4, 0, 2));
+  Guide guide = Approached({2, 1, 2, 0, 1}, NearMissKind::kReach);
+  EXPECT_THAT(RunsOf(guide.Of(NearMissKind::kReach)), testing::ElementsAre(1, 4, 0, 2));
   std::set<uint64_t> left;
   for (uint64_t bits = 0; bits < 40; ++bits) {
-    if (const auto moment = guide.Leave(bits)) left.insert(moment->name.run);
+    if (const auto moment = guide.PickBranchPoint(bits)) left.insert(moment->name.run);
   }
   EXPECT_THAT(left, testing::ElementsAre(1, 4));
 }

@@ -1,13 +1,12 @@
 // Kinds of steps: what is counted, and what the counts say of runs to come.
 
-#include "sim/hunt/kinds.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "sim/hunt/run_coverage.h"
 #include "sim/report/breakage.h"
 #include "tests/sim/hunt/hunt_testing.h"
 
@@ -15,7 +14,7 @@ namespace whorl::sim::hunt_kinds_test {
 namespace {
 
 std::vector<uint64_t> KindsOf(const Scenario& scenario) {
-  KindsOfRun kinds(scenario);
+  RunCoverage kinds(scenario);
   RunWatched(scenario, nullptr, &kinds);
   std::vector<uint64_t> numbers;
   for (const KindSeen& seen : kinds.Take()) numbers.push_back(seen.kind);

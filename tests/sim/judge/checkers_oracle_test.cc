@@ -44,7 +44,7 @@ class Oracle {
   };
   struct Part {
     bool participates = true, believes = false, at_work = false;
-    Standing standing;
+    LeadershipView standing;
   };
   struct Stored {
     std::optional<Timestamp> token, owner_heartbeat;
@@ -248,7 +248,7 @@ class Oracle {
     hung_.erase({x.process, x.lock, x.request});
     if (x.step == kLocking && x.code == Code::kDeadlineExceeded) Excuse(now_ + kIdle);
   }
-  void See(const StandingChanged& x) {
+  void See(const LeadershipViewChanged& x) {
     Part& part = PartOf(x.process, x.lock);
     const bool changed = part.standing.own_token != x.standing.own_token;
     part.standing = x.standing;
@@ -539,9 +539,9 @@ class Chaos {
         return Add(write);
       }
       default: {
-        Standing standing{.answers = !Chance(4)};
+        LeadershipView standing{.answers = !Chance(4)};
         if (!Chance(5)) standing.own_token = Token();
-        return Add(StandingChanged{.process = p, .lock = lock, .standing = standing});
+        return Add(LeadershipViewChanged{.process = p, .lock = lock, .standing = standing});
       }
     }
   }

@@ -142,9 +142,10 @@ class Trace {
   // The process takes the token for its own, and answers when asked.
   Trace& Knows(std::string_view node, std::optional<Duration> token, bool answers = true,
                bool believes = false) {
-    Standing standing{.answers = answers, .believes = believes};
+    LeadershipView standing{.answers = answers, .believes = believes};
     if (token) standing.own_token = Stamp(*token);
-    return Happens(StandingChanged{.process = Process(node), .lock = lock_, .standing = standing});
+    return Happens(
+        LeadershipViewChanged{.process = Process(node), .lock = lock_, .standing = standing});
   }
   Trace& Believes(std::string_view node, bool believes = true) {
     return Happens(BeliefChanged{.process = Process(node), .lock = lock_, .believes = believes});

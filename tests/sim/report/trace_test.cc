@@ -14,12 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/time.h"
 #include "protocol/spindle_v2/words.h"
 #include "sim/judge/run.h"
 #include "sim/report/determinism.h"
 #include "sim/scenario/loader.h"
 #include "sim/scenario/names.h"
-#include "sim/scenario/number_text.h"
 #include "tests/sim/judge/checkers_testing.h"
 
 namespace whorl::sim::trace_test {
@@ -234,13 +235,13 @@ TEST_F(ComparisonTest, SeesARunThatEndedEarlierAndADifferenceAfterTheEnd) {
 
 // Times are compared by people digit by digit; a locale or a double would change them.
 TEST(ReportTextTest, SecondsAreExactAndRoundedByWholeNumbers) {
-  EXPECT_EQ(SecondsText(Nanoseconds(12'345'678'901)), "12.345678901");
-  EXPECT_EQ(SecondsText(Nanoseconds(-1)), "-0.000000001");
-  EXPECT_EQ(SecondsText({std::numeric_limits<int64_t>::min()}), "-9223372036.854775808");
-  EXPECT_EQ(SecondsText(Nanoseconds(999'500'000), 3), "1.000");
-  EXPECT_EQ(SecondsText(Nanoseconds(999'499'999), 3), "0.999");
-  EXPECT_EQ(SecondsText(Nanoseconds(-499'999), 3), "0.000");
-  EXPECT_EQ(SecondsText(Nanoseconds(1'500'000'000), 0), "2");
+  EXPECT_EQ(FormatSeconds(Nanoseconds(12'345'678'901)), "12.345678901");
+  EXPECT_EQ(FormatSeconds(Nanoseconds(-1)), "-0.000000001");
+  EXPECT_EQ(FormatSeconds({std::numeric_limits<int64_t>::min()}), "-9223372036.854775808");
+  EXPECT_EQ(FormatSeconds(Nanoseconds(999'500'000), 3), "1.000");
+  EXPECT_EQ(FormatSeconds(Nanoseconds(999'499'999), 3), "0.999");
+  EXPECT_EQ(FormatSeconds(Nanoseconds(-499'999), 3), "0.000");
+  EXPECT_EQ(FormatSeconds(Nanoseconds(1'500'000'000), 0), "2");
 }
 
 // Thousands are grouped the same everywhere.

@@ -161,7 +161,7 @@ TEST(CanonicalForm, EventsThatMatterShow) {
 
 // Names that stand for several processes put their counters into one scope, where their order means nothing.
 TEST(CanonicalForm, WithoutRanksTheOrderOfCountersDoesNotMatter) {
-  const std::vector<Hole> rank = {{.kind = HoleKind::kRank, .scope = 7}};
+  const std::vector<NumericSlot> rank = {{.kind = SlotKind::kRank, .scope = 7}};
   const auto digest_of = [&rank](int64_t first, int64_t second, bool ranks) {
     NormalForm form;
     form.Begin(Timestamp(), Seconds(1), {}, ranks);

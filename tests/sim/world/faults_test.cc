@@ -550,7 +550,7 @@ TEST(CurrentTimestampFault, MovesTheClockBehindTheExpiryTestOnly) {
   // a's lease looks an hour old to every process.
   const Witness run =
       WitnessFaults(R"({"at": "20s", "do": "current_timestamp", "error": "1h", "for": "6s"})");
-  const auto grants = run.When<StandingChanged>([](const StandingChanged& x) {
+  const auto grants = run.When<LeadershipViewChanged>([](const LeadershipViewChanged& x) {
     return x.process.node != 0 && x.standing.own_token.has_value();
   });
   ASSERT_FALSE(grants.empty());

@@ -15,7 +15,7 @@
 #include "sim/world/node_clock.h"
 #include "sim/world/participant.h"
 #include "sim/world/process.h"
-#include "sim/world/world_work.h"
+#include "sim/world/world_context.h"
 #include "tests/support/sim_testing.h"
 
 namespace whorl::sim::world_world_test {
@@ -104,7 +104,7 @@ TEST(Pause, ThatAStopMeetsEndsWithoutWhatWasCancelled) {
 TEST(Crash, LosesTheOwnTokenAndComesBackAsAnotherProcess) {
   const Witness run = WitnessThree(
       "40s", "", R"({"at": "20s", "do": "crash", "node": "a", "restart_after": "1s"})");
-  const auto owning = run.When<StandingChanged>([](const StandingChanged& change) {
+  const auto owning = run.When<LeadershipViewChanged>([](const LeadershipViewChanged& change) {
     return change.process == ProcessId{0, 2} && change.standing.own_token.has_value();
   });
   EXPECT_TRUE(owning.empty() || owning.front() > At(Seconds(26)));
@@ -308,7 +308,7 @@ struct Bench {
   Outbox out;
   SeededChance chance;
   WorldState state = World(setup, out).state();
-  Work work{*setup, state, &chance, out};
+  WorldContext work{*setup, state, &chance, out};
 };
 
 // A belief ends at its local deadline, which no pause delays. If this were not an event of the

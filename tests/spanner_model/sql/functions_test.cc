@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/spanner/utf8.h"
+#include "base/utf8.h"
 #include "spanner_model/sql/text_functions.h"
 #include "spanner_model/sql/time_zone.h"
 #include "spanner_model/sql/timestamp_text.h"

@@ -48,7 +48,7 @@ class SqlRunner {
     std::vector<ReadLock> locks;
     const auto plan = Compile(catalogue_.schema(), text, {});
     if (std::holds_alternative<Plan>(plan)) {
-      const Moment moment = Now();
+      const ClockReading moment = Now();
       AppendReadLocks(InputOf(moment, {}, /*query=*/false), std::get<Plan>(plan), locks);
     }
     return locks;
@@ -58,14 +58,14 @@ class SqlRunner {
   bool dooms() const { return dooms_; }
 
  private:
-  Moment Now() const {
-    Moment moment{};
+  ClockReading Now() const {
+    ClockReading moment{};
     moment.truetime = {.earliest = now_, .latest = now_};
     moment.current_timestamp = now_;
     return moment;
   }
 
-  ExecutionInput InputOf(const Moment& moment, const Row& values, bool query) {
+  ExecutionInput InputOf(const ClockReading& moment, const Row& values, bool query) {
     return {.catalogue = catalogue_,
             .tables = tables_,
             .transaction = query && transaction_.writes.empty() ? nullptr : &transaction_,
@@ -85,7 +85,7 @@ class SqlRunner {
       return execution;
     }
     is_query_ = std::holds_alternative<SelectPlan>(std::get<Plan>(plan));
-    const Moment moment = Now();
+    const ClockReading moment = Now();
     const ExecutionInput input = InputOf(moment, values, is_query_);
     execution.result.status = CheckPending(input, std::get<Plan>(plan));
     if (!execution.result.status.ok()) return execution;

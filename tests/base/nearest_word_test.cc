@@ -1,11 +1,11 @@
-#include "sim/scenario/nearest_word.h"
+#include "base/nearest_word.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string>
 
-namespace whorl::sim::nearest_word_test {
+namespace whorl::nearest_word_test {
 namespace {
 
 using std::string_view_literals::operator""sv;
@@ -68,4 +68,4 @@ TEST(DidYouMean, IsAClauseOrNothing) {
 }
 
 }  // namespace
-}  // namespace whorl::sim::nearest_word_test
+}  // namespace whorl::nearest_word_test

@@ -1,5 +1,5 @@
 // Normal numbers: parts that lose and gain others become what a world with those parts would have given.
-#include "sim/explore/normal_part.h"
+#include "sim/explore/interned_component.h"
 
 #include <gtest/gtest.h>
 
@@ -29,52 +29,55 @@ LockModel AModel() {
 // Shapes of parts that no world has, and states of them.
 class NormalTableTest : public testing::Test {
  protected:
-  Shape ShapeWith(PartKind kind, const std::vector<Hole>& holes) {
-    Shape shape;
+  ComponentTemplate ShapeWith(PartKind kind, const std::vector<NumericSlot>& holes) {
+    ComponentTemplate shape;
     shape.digest = {.high = ++shapes_, .low = 1};
     shape.name = {.kind = static_cast<uint16_t>(kind)};
     shape.holes = NormalForm::Holes(holes);
     return shape;
   }
-  void AddTo(ShapeTable::Parts& world, const Shape& shape, const std::vector<int64_t>& numbers) {
+  void AddTo(TemplateTable::Parts& world, const ComponentTemplate& shape,
+             const std::vector<int64_t>& numbers) {
     world.all.push_back(
         {.shape = &shape, .first_hole = static_cast<uint32_t>(world.numbers.size())});
     world.numbers.insert(world.numbers.end(), numbers.begin(), numbers.end());
   }
-  NormalParts NormalOf(ShapeTable::Parts world, Instant now = {}) {
-    NormalParts parts;
+  InternedComponents NormalOf(TemplateTable::Parts world, Instant now = {}) {
+    InternedComponents parts;
     table_.FromWorld(now, world, parts);
     return parts;
   }
-  const NormalPart& Only(const NormalParts& parts, const Shape& shape) {
-    return **std::ranges::find(parts, &shape, &NormalPart::shape);
+  const InternedComponent& Only(const InternedComponents& parts, const ComponentTemplate& shape) {
+    return **std::ranges::find(parts, &shape, &InternedComponent::shape);
   }
   int64_t At(Duration from_start) { return ToTimestamp(Instant{from_start.ns}).UnixNanos(); }
 
   LockModel model_ = AModel();
   NormalTable table_{model_};
   uint64_t shapes_ = 0;
-  Shape ranks_ = ShapeWith(PartKind::kCall, {{.kind = HoleKind::kRank, .scope = kScope},
-                                             {.kind = HoleKind::kRank, .scope = kOtherScope}});
-  Shape more_ranks_ = ShapeWith(
+  ComponentTemplate ranks_ =
+      ShapeWith(PartKind::kCall, {{.kind = SlotKind::kRank, .scope = kScope},
+                                  {.kind = SlotKind::kRank, .scope = kOtherScope}});
+  ComponentTemplate more_ranks_ = ShapeWith(
       PartKind::kTransaction,
-      {{.kind = HoleKind::kRank, .scope = kScope}, {.kind = HoleKind::kRank, .scope = kScope}});
-  Shape instants_ =
-      ShapeWith(PartKind::kDatabase, {{.kind = HoleKind::kInstant, .scope = kTrueTime},
-                                      {.kind = HoleKind::kInstant, .scope = kTrueTime}});
-  Shape tokens_ =
+      {{.kind = SlotKind::kRank, .scope = kScope}, {.kind = SlotKind::kRank, .scope = kScope}});
+  ComponentTemplate instants_ =
+      ShapeWith(PartKind::kDatabase, {{.kind = SlotKind::kInstant, .scope = kTrueTime},
+                                      {.kind = SlotKind::kInstant, .scope = kTrueTime}});
+  ComponentTemplate tokens_ =
       ShapeWith(PartKind::kDatabase,
-                {{.kind = HoleKind::kInstant, .scope = kOtherScope, .param = Seconds(1).ns},
-                 {.kind = HoleKind::kInstant, .scope = kOtherScope, .param = Seconds(1).ns}});
-  Shape ledger_ = ShapeWith(PartKind::kLedger, {{.kind = HoleKind::kRank, .scope = kScope},
-                                                {.kind = HoleKind::kRank, .scope = kScope}});
+                {{.kind = SlotKind::kInstant, .scope = kOtherScope, .param = Seconds(1).ns},
+                 {.kind = SlotKind::kInstant, .scope = kOtherScope, .param = Seconds(1).ns}});
+  ComponentTemplate ledger_ = ShapeWith(
+      PartKind::kLedger,
+      {{.kind = SlotKind::kRank, .scope = kScope}, {.kind = SlotKind::kRank, .scope = kScope}});
 };
 
 TEST_F(NormalTableTest, RanksCloseUpAndNewOnesComeLast) {
-  ShapeTable::Parts world;
+  TemplateTable::Parts world;
   AddTo(world, ranks_, {100, 5});
   AddTo(world, more_ranks_, {103, 140});
-  NormalParts parts = NormalOf(world);
+  InternedComponents parts = NormalOf(world);
   EXPECT_EQ(Only(parts, ranks_).numbers, (std::vector<int64_t>{0, 0}));
   EXPECT_EQ(Only(parts, more_ranks_).numbers, (std::vector<int64_t>{kRankStep, 2 * kRankStep}));
   std::erase(parts, &Only(parts, ranks_));
@@ -85,15 +88,15 @@ TEST_F(NormalTableTest, RanksCloseUpAndNewOnesComeLast) {
 }
 
 TEST_F(NormalTableTest, WhatTheLedgerAloneKnowsStandsBetweenRanks) {
-  ShapeTable::Parts world;
+  TemplateTable::Parts world;
   AddTo(world, ranks_, {1, 0});
   AddTo(world, more_ranks_, {2, 3});
   AddTo(world, ledger_, {2, 3});
-  NormalParts parts = NormalOf(world);
+  InternedComponents parts = NormalOf(world);
   EXPECT_FALSE(Only(parts, ledger_).is_ambiguous);
   std::erase(parts, &Only(parts, more_ranks_));
   table_.Restore(parts, false);
-  const NormalPart& ledger = Only(parts, ledger_);
+  const InternedComponent& ledger = Only(parts, ledger_);
   EXPECT_TRUE(ledger.is_ambiguous);
   EXPECT_GT(ledger.numbers[0], 0);
   EXPECT_LT(ledger.numbers[0], ledger.numbers[1]);
@@ -102,9 +105,9 @@ TEST_F(NormalTableTest, WhatTheLedgerAloneKnowsStandsBetweenRanks) {
 
 TEST_F(NormalTableTest, InstantsBecomeOldInTheirOrder) {
   const Duration memory = model_.memory();
-  ShapeTable::Parts world;
+  TemplateTable::Parts world;
   AddTo(world, instants_, {At(-memory), At(Seconds(-1))});
-  NormalParts parts = NormalOf(world);
+  InternedComponents parts = NormalOf(world);
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{kOldest, Seconds(-1).ns}));
   table_.Advance(Seconds(2), parts);
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{kOldest, Seconds(-3).ns}));
@@ -114,10 +117,10 @@ TEST_F(NormalTableTest, InstantsBecomeOldInTheirOrder) {
 
 // Whatever the memory of the search.
 TEST_F(NormalTableTest, InstantsWithAMemoryOfTheirOwnBecomeOldByIt) {
-  ShapeTable::Parts world;
+  TemplateTable::Parts world;
   AddTo(world, tokens_, {At(Milliseconds(-999)), At(Seconds(-1))});
   AddTo(world, instants_, {At(Seconds(-1)), At(Seconds(-2))});
-  NormalParts parts = NormalOf(world);
+  InternedComponents parts = NormalOf(world);
   EXPECT_EQ(Only(parts, tokens_).numbers, (std::vector<int64_t>{Milliseconds(-999).ns, kOldest}));
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{Seconds(-1).ns, Seconds(-2).ns}));
   table_.Advance(Milliseconds(1), parts);
@@ -125,9 +128,9 @@ TEST_F(NormalTableTest, InstantsWithAMemoryOfTheirOwnBecomeOldByIt) {
 }
 
 TEST_F(NormalTableTest, WhatWasNeverSetIsBeforeAllOthers) {
-  ShapeTable::Parts world;
+  TemplateTable::Parts world;
   AddTo(world, instants_, {0, At(-model_.memory())});
-  const NormalParts parts = NormalOf(world);
+  const InternedComponents parts = NormalOf(world);
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{kNeverSet, kOldest + kRankStep}));
 }
 
@@ -139,20 +142,21 @@ class NormalGates : public NormalTableTest {
     asking_.name.index = 0;
     silent_.name.index = 0;
   }
-  int64_t GateOf(const NormalParts& parts) { return Only(parts, gates_).numbers[0]; }
-  int64_t GatedBy(const NormalParts& parts) { return Only(parts, gates_).numbers[1]; }
+  int64_t GateOf(const InternedComponents& parts) { return Only(parts, gates_).numbers[0]; }
+  int64_t GatedBy(const InternedComponents& parts) { return Only(parts, gates_).numbers[1]; }
 
-  Shape asking_ = ShapeWith(PartKind::kNode, {{.kind = HoleKind::kInstant, .scope = kTrueTime}});
-  Shape silent_ = ShapeWith(PartKind::kNode, {});
-  Shape gates_ =
-      ShapeWith(PartKind::kJudges, {{.kind = HoleKind::kGate}, {.kind = HoleKind::kGated}});
+  ComponentTemplate asking_ =
+      ShapeWith(PartKind::kNode, {{.kind = SlotKind::kInstant, .scope = kTrueTime}});
+  ComponentTemplate silent_ = ShapeWith(PartKind::kNode, {});
+  ComponentTemplate gates_ = ShapeWith(
+      PartKind::kJudges, {{.kind = SlotKind::kQuestionTime}, {.kind = SlotKind::kConditional}});
 };
 
 TEST_F(NormalGates, AreOpenFromTheQuestionToItsAnswer) {
-  ShapeTable::Parts world;
+  TemplateTable::Parts world;
   AddTo(world, asking_, {At(Seconds(1))});
   AddTo(world, gates_, {At(Seconds(2)), 4});
-  NormalParts parts = NormalOf(world, Instant{Seconds(3).ns});
+  InternedComponents parts = NormalOf(world, Instant{Seconds(3).ns});
   EXPECT_EQ(GateOf(parts), kOpen);
   EXPECT_EQ(GatedBy(parts), 4);
   table_.Advance(Seconds(1), parts);
@@ -165,10 +169,10 @@ TEST_F(NormalGates, AreOpenFromTheQuestionToItsAnswer) {
 }
 
 TEST_F(NormalGates, OfNowCloseWhenTimeGoesOnWithoutAQuestion) {
-  ShapeTable::Parts world;
+  TemplateTable::Parts world;
   AddTo(world, silent_, {});
   AddTo(world, gates_, {At(Seconds(2)), 4});
-  NormalParts parts = NormalOf(world, Instant{Seconds(2).ns});
+  InternedComponents parts = NormalOf(world, Instant{Seconds(2).ns});
   EXPECT_EQ(GateOf(parts), 0);
   EXPECT_EQ(GatedBy(parts), 4);
   table_.Advance(Seconds(1), parts);
@@ -176,10 +180,10 @@ TEST_F(NormalGates, OfNowCloseWhenTimeGoesOnWithoutAQuestion) {
 }
 
 TEST_F(NormalGates, CloseWhenAnotherQuestionIsAsked) {
-  ShapeTable::Parts world;
+  TemplateTable::Parts world;
   AddTo(world, asking_, {At(Seconds(1))});
   AddTo(world, gates_, {At(Seconds(2)), 4});
-  NormalParts parts = NormalOf(world, Instant{Seconds(3).ns});
+  InternedComponents parts = NormalOf(world, Instant{Seconds(3).ns});
   std::erase(parts, &Only(parts, asking_));
   parts.push_back(&table_.Of(asking_, std::vector<int64_t>{0}));
   table_.Restore(parts, true);
@@ -196,15 +200,15 @@ TEST_F(NormalTableTest, RestoringAndAdvancingIsWhatAWorldGives) {
   const int64_t memory = model_.memory().ns / Seconds(1).ns;
   for (uint64_t run = 0; run < Fewer(3'000); ++run) {
     const auto instant = [&] { return draw(5) == 0 ? 0 : At(Seconds(-draw(2 * memory))); };
-    ShapeTable::Parts world;
-    ShapeTable::Parts rest;
-    NormalParts parts;
+    TemplateTable::Parts world;
+    TemplateTable::Parts rest;
+    InternedComponents parts;
     for (int64_t count = draw(5); count >= 0; --count) {
       AddTo(world, ranks_, {draw(9), draw(3)});
       AddTo(world, more_ranks_, {draw(9), draw(9)});
       AddTo(world, instants_, {instant(), instant()});
     }
-    NormalParts all = NormalOf(world);
+    InternedComponents all = NormalOf(world);
     // The same order, so that one can be taken from both.
     table_.FromWorld({}, world, all);
     for (size_t i = 0; i < all.size(); ++i) {
@@ -226,7 +230,7 @@ TEST_F(NormalTableTest, RestoringAndAdvancingIsWhatAWorldGives) {
     ASSERT_EQ(parts, NormalOf(rest)) << "run " << run;
     NormalForm form;
     form.Begin(ToTimestamp(Instant{}), model_.memory(), {});
-    for (const ShapeTable::Part& part : rest.all) {
+    for (const TemplateTable::Part& part : rest.all) {
       form.AddPart(part.shape->digest, part.shape->holes, rest.NumbersOf(part));
     }
     form.Finish();

@@ -1,5 +1,5 @@
 // A checker that goes on from what another one has left, against one that has read all.
-#include "check/landmarks.h"
+#include "check/resume_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST(LandmarksTest, WhoGoesOnComesToTheSameVerdictOrIsLessSure) {
 
     Checker whole(protocol, options);
     Checker first(protocol, options);
-    Landmarks landmarks(protocol);
+    ResumeRows landmarks(protocol);
     for (const RowChange& change : changes) {
       whole.Add({.place = {}, .what = change});
       if (change.commit >= position) continue;

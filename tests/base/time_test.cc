@@ -1,4 +1,4 @@
-#include "protocol/spanner/time.h"
+#include "base/time.h"
 
 #include <gtest/gtest.h>
 
