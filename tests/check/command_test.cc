@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/cli/cli_testing.h"
+#include "tests/cli/json_lines.h"
 
 namespace whorl::check_command_test {
 namespace {
@@ -27,9 +28,8 @@ class CheckCommandTest : public CliTest {};
 
 TEST_F(CheckCommandTest, SaysHoldsAndViolated) {
   Write("one.jsonl", kTakes);
-  const Ended one = Whorl("check one.jsonl --protocol spindle_v2 --lease 10s");
-  EXPECT_EQ(one.code, 0) << one.err;
-  EXPECT_THAT(one.out, HasSubstr("holds     lease_respected"));
+  EXPECT_THAT(Whorl("check one.jsonl --protocol spindle_v2 --lease 10s"),
+              Ends(0, HasSubstr("holds     lease_respected")));
   Write("two.jsonl", kTakesOver);
   EXPECT_THAT(Whorl("check two.jsonl one.jsonl --protocol spindle_v2 --lease 10s"),
               Ends(1, testing::AllOf(HasSubstr("violated  lease_respected"),
@@ -40,8 +40,7 @@ TEST_F(CheckCommandTest, WritesOneJsonDocument) {
   Write("h.jsonl", std::string(kTakes) + kTakesOver);
   const Ended ended = Whorl("check h.jsonl --protocol spindle_v2 --lease 10s --json");
   EXPECT_EQ(ended.code, 1);
-  const json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
-  ASSERT_TRUE(read.is_object()) << ended.out;
+  const json read = ParsedJson(ended);
   EXPECT_EQ(read["invariants"]["lease_respected"]["verdict"], "violated");
   EXPECT_EQ(read["invariants"]["isolation"]["verdict"], "not judged");
   EXPECT_EQ(read["invariants"]["no_wedge"]["verdict"], "unknown");
@@ -89,8 +88,7 @@ TEST_F(CheckCommandTest, WritesAScenarioThatReplaysToTheSameViolation) {
   const Ended as_json = Whorl("check " WHORL_SOURCE_DIR
                               "/examples/check/*.jsonl --protocol spindle_v2 --scenario night.json "
                               "--json");
-  const json read = json::parse(as_json.out, nullptr, /*allow_exceptions=*/false);
-  ASSERT_TRUE(read.is_object()) << as_json.out;
+  const json read = ParsedJson(as_json);
   EXPECT_EQ(read["scenario"]["path"], "night.json");
   EXPECT_EQ(read["scenario"]["inferred"].size(), 1);
 }

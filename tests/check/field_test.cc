@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/cli/cli_testing.h"
+#include "tests/cli/json_lines.h"
 
 namespace whorl::check_field_test {
 namespace {
@@ -22,11 +23,6 @@ class CheckFieldTest : public CliTest {
  protected:
   static std::string Field(const std::string& name) {
     return std::string(WHORL_SOURCE_DIR "/tests/check/field/") + name;
-  }
-  static json Parsed(const Ended& ended) {
-    json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
-    EXPECT_TRUE(read.is_object()) << ended.out << ended.err;
-    return read;
   }
   static std::string VerdictOn(const json& read, const std::string& invariant) {
     return read["invariants"][invariant]["verdict"];
@@ -44,7 +40,7 @@ TEST_F(CheckFieldTest, EventsThatAreNotRecognisedAreCountedAndNothingHolds) {
                                       "\"Lost\" 1\n"),
                             HasSubstr("the event \"Leads\" of b at 2026-11-24T02:00:01Z was not"),
                             Not(HasSubstr("holds")), Not(HasSubstr("(promised)")))));
-  const json read = Parsed(Whorl(command + " --json"));
+  const json read = ParsedJson(Whorl(command + " --json"));
   EXPECT_EQ(VerdictOn(read, "single_leader_belief"), "unknown");
   EXPECT_EQ(read["records"]["used"]["leads"], 1);
   EXPECT_EQ(read["records"]["passed_over"][0]["reason"], "event not recognised");
@@ -52,9 +48,9 @@ TEST_F(CheckFieldTest, EventsThatAreNotRecognisedAreCountedAndNothingHolds) {
 }
 
 TEST_F(CheckFieldTest, WhatSaysNothingOfTheLockAndIsNamedSoIsUsed) {
-  Write("idle.jsonl",
-        "{\"event\":\"goes_on\",\"id\":\"a\",\"time\":\"2026-01-01T00:00:01Z\"}\n"
-        "{\"event\":\"goes_on\",\"id\":\"a\",\"time\":\"2026-01-01T00:00:09Z\"}\n");
+  Write("idle.jsonl", R"({"event":"goes_on","id":"a","time":"2026-01-01T00:00:01Z"}
+{"event":"goes_on","id":"a","time":"2026-01-01T00:00:09Z"}
+)");
   EXPECT_THAT(Whorl("check idle.jsonl --protocol lease_lock --clock-error 10ms"),
               Ends(0, HasSubstr("records used: goes on 2\n")));
   Write("beats.jsonl", "[{\"heartbeat_record\":[{\"timestamp\":\"2026-01-01T00:00:01Z\"}]}]\n");
@@ -83,14 +79,10 @@ TEST_F(CheckFieldTest, WhereNothingCouldBeUsedThatIsBadInput) {
   EXPECT_THAT(Whorl("check " + Field("stream_value_column_ok.jsonl") +
                     " --protocol spindle_v2 --table nosuch"),
               Complains(2, HasSubstr("of another table: \"locktable\" 2; --table says which one")));
-  Write("other.jsonl",
-        "{\"event\":\"Leads\",\"id\":\"a\",\"lock\":\"x\","
-        "\"time\":\"2026-01-01T00:00:01Z\"}\n");
+  Write("other.jsonl", R"({"event":"Leads","id":"a","lock":"x","time":"2026-01-01T00:00:01Z"})");
   EXPECT_THAT(Whorl("check other.jsonl --protocol lease_lock"),
               Complains(2, HasSubstr("event not recognised: \"Leads\" 1; docs/CHECKING.md")));
-  Write("ends.jsonl",
-        "{\"event\":\"lost\",\"id\":\"a\",\"lock\":\"x\","
-        "\"time\":\"2026-01-01T00:00:01Z\"}\n");
+  Write("ends.jsonl", R"({"event":"lost","id":"a","lock":"x","time":"2026-01-01T00:00:01Z"})");
   EXPECT_THAT(Whorl("check ends.jsonl --protocol lease_lock"),
               Complains(2, HasSubstr("by which they begin were not recognised")));
 }
@@ -129,11 +121,10 @@ TEST_F(CheckFieldTest, AHeartbeatThatWasSetBackIsNotTheProtocolsDoing) {
   const std::string files = Field("21c_heartbeat_set_back_then_taken.jsonl") + " " +
                             Field("21c_pod-b.jsonl") + " " + Field("21c_pod-c.jsonl");
   Write("pod-a.jsonl",
-        "{\"event\":\"leads\",\"id\":\"pod-a\",\"lock\":\"nightly\",\"time\":\"2026-11-20T01:00:00."
-        "01Z\","
-        "\"left\":\"9.9s\"}\n"
-        "{\"event\":\"lost\",\"id\":\"pod-a\",\"lock\":\"nightly\",\"time\":\"2026-11-20T01:00:"
-        "39Z\"}\n");
+        R"({"event":"leads","id":"pod-a","lock":"nightly","time":"2026-11-20T01:00:00.01Z",)"
+        R"("left":"9.9s"}
+{"event":"lost","id":"pod-a","lock":"nightly","time":"2026-11-20T01:00:39Z"}
+)");
   const std::string check =
       "check " + files + " pod-a.jsonl --protocol fenced_lease --lease 10s --clock-error 10ms";
   EXPECT_THAT(
@@ -146,7 +137,7 @@ TEST_F(CheckFieldTest, AHeartbeatThatWasSetBackIsNotTheProtocolsDoing) {
                     Not(HasSubstr("violated  single_leader_belief")),
                     Not(HasSubstr("violated  lease_respected")),
                     HasSubstr("time without a lease: 2 (median 1s, 90 % 2s, longest 2s)"))));
-  const json read = Parsed(Whorl(check + " --json"));
+  const json read = ParsedJson(Whorl(check + " --json"));
   EXPECT_EQ(read["outside_writes"]["count"], 1);
   EXPECT_EQ(read["decides"], json::array({"outside_write"}));
   // Nobody promises that operators do not write.
@@ -231,7 +222,7 @@ TEST_F(CheckFieldTest, NamesOfColumnsAndTablesAreComparedAsSpannerDoes) {
   for (const std::string name :
        {"stream_value_column_case.jsonl", "stream_value_column_ok.jsonl"}) {
     for (const std::string table : {"", " --table LockTable"}) {
-      const json read = Parsed(
+      const json read = ParsedJson(
           Whorl("check " + Field(name) + " --protocol spindle_v2 --lease 10s --json" + table));
       EXPECT_EQ(VerdictOn(read, "token_monotonic"), "violated") << name << table;
       EXPECT_EQ(VerdictOn(read, "lease_respected"), "violated") << name << table;

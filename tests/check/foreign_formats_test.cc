@@ -9,11 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "check/check.h"
 #include "check/decoder.h"
-#include "check/input.h"
 #include "check/relative_time.h"
 #include "check/time_spelling.h"
+#include "tests/check/foreign_reading.h"
 
 namespace whorl::check::foreign_formats_test {
 namespace {
@@ -23,58 +22,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const ProtocolInfo& V2() { return *FindProtocol("spindle_v2"); }
-
-struct Heard {
-  std::vector<Operation> operations;
-  std::vector<std::string> errors;
-
-  std::vector<LogLine> Of(Statement statement) const {
-    std::vector<LogLine> found;
-    for (const Operation& operation : operations) {
-      const auto* said = std::get_if<LogLine>(&operation.what);
-      if (said != nullptr && said->statement == statement) found.push_back(*said);
-    }
-    return found;
-  }
-};
-
-// `part`: lines that are longer are given by their parts.
-Heard ReadAll(const std::string& text, InputOptions options = {}, size_t part = 1 << 20) {
-  Input input(V2(), options);
-  Heard heard;
-  Place place = {.file = "h", .line = 0};
-  const auto note = [&](const std::string& wrong) {
-    for (std::string& refused : options.wanted.Counts().TakeRefused()) {
-      heard.errors.push_back(std::move(refused));
-    }
-    if (!wrong.empty()) heard.errors.push_back(wrong);
-  };
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = std::string_view(text).substr(at, end - at);
-    ++place.line;
-    for (; line.size() > part; line.remove_prefix(part)) {
-      note(input.Part(line.substr(0, part), place, heard.operations));
-    }
-    note(input.Read(line, place, heard.operations));
-    at = end + 1;
-  }
-  note(input.Finish());
-  return heard;
-}
-
 InputOptions WithLease(Duration lease) {
   InputOptions options;
   options.wanted.jepsen.lease = lease;
   return options;
 }
 
-InvariantFinding Belief(const std::string& text, InputOptions options = {}) {
-  Checker checker(V2(), {});
-  for (Operation& operation : ReadAll(text, options).operations) checker.Add(std::move(operation));
-  AddUnclear(options.wanted.Counts(), checker);
-  return checker.Verdict()[Invariant::kSingleLeaderBelief];
+Finding Belief(const std::string& text, InputOptions options = {}) {
+  return JudgeText(text, std::move(options))[Invariant::kSingleLeaderBelief].finding;
 }
 
 // --- Jepsen ---
@@ -133,11 +88,11 @@ TEST(ForeignJepsen, WhatARelyGotThatItDidNotAskForIsAResult) {
 TEST(ForeignJepsen, AValueThatMayBeBothDecidesNothing) {
   const std::string both =
       Takes("0", 1, ":value 1") + Takes("1", 3, ":value 2") + Gives("0", 5) + Gives("1", 7);
-  EXPECT_EQ(Belief(both).finding, Finding::kPossible);
+  EXPECT_EQ(Belief(both), Finding::kPossible);
   InputOptions says;
   says.wanted.jepsen.value = Meaning::kToken;
-  EXPECT_EQ(Belief(both, says).finding, Finding::kViolated);
-  EXPECT_EQ(Belief(Takes("0", 1, ":value 1") + Gives("0", 5)).finding, Finding::kUnknown);
+  EXPECT_EQ(Belief(both, says), Finding::kViolated);
+  EXPECT_EQ(Belief(Takes("0", 1, ":value 1") + Gives("0", 5)), Finding::kUnknown);
 }
 
 TEST(ForeignJepsen, ReleasesThatFailedOrMayHave) {
@@ -145,8 +100,7 @@ TEST(ForeignJepsen, ReleasesThatFailedOrMayHave) {
     return Belief(Takes("0", 1) + Op("0", "invoke", "release", "3") +
                   Op("0", type, "release", "4", more) + Takes("1", 5) + Gives("1", 7) +
                   Op("0", "invoke", "acquire", "9") + Op("0", "fail", "acquire", "10") +
-                  Op("0", "invoke", "release", "11") + Op("0", "ok", "release", "12"))
-        .finding;
+                  Op("0", "invoke", "release", "11") + Op("0", "ok", "release", "12"));
   };
   EXPECT_EQ(after("ok"), Finding::kHolds);
   EXPECT_EQ(after("fail", ":error :connection-refused"), Finding::kViolated);
@@ -158,40 +112,39 @@ TEST(ForeignJepsen, ReleasesThatFailedOrMayHave) {
 TEST(ForeignJepsen, HowManyReleasesTwoAcquiresTakeIsNotKnown) {
   const std::string twice = Takes("0", 1) + Takes("0", 3);
   // Between the two releases, within both, and after them.
-  EXPECT_EQ(Belief(twice + Gives("0", 5) + Takes("1", 7) + Gives("1", 9) + Gives("0", 11)).finding,
+  EXPECT_EQ(Belief(twice + Gives("0", 5) + Takes("1", 7) + Gives("1", 9) + Gives("0", 11)),
             Finding::kPossible);
-  EXPECT_EQ(Belief(twice + Takes("1", 5) + Gives("1", 7) + Gives("0", 9) + Gives("0", 11)).finding,
+  EXPECT_EQ(Belief(twice + Takes("1", 5) + Gives("1", 7) + Gives("0", 9) + Gives("0", 11)),
             Finding::kViolated);
-  EXPECT_EQ(Belief(twice + Gives("0", 5) + Gives("0", 7) + Takes("1", 9) + Gives("1", 11)).finding,
+  EXPECT_EQ(Belief(twice + Gives("0", 5) + Gives("0", 7) + Takes("1", 9) + Gives("1", 11)),
             Finding::kHolds);
 }
 
 TEST(ForeignJepsen, ALeaseMayHaveRunOut) {
   const std::string later = Takes("0", 1) + Takes("1", 8) + Gives("1", 10) + Gives("0", 12);
-  EXPECT_EQ(Belief(later).finding, Finding::kViolated);
-  EXPECT_EQ(Belief(later, WithLease(Seconds(5))).finding, Finding::kPossible);
-  EXPECT_EQ(Belief(later, WithLease(Seconds(30))).finding, Finding::kViolated);
+  EXPECT_EQ(Belief(later), Finding::kViolated);
+  EXPECT_EQ(Belief(later, WithLease(Seconds(5))), Finding::kPossible);
+  EXPECT_EQ(Belief(later, WithLease(Seconds(30))), Finding::kViolated);
   const std::string renewed = Takes("0", 1) + Op("0", "invoke", "renew", "5") +
                               Op("0", "ok", "renew", "6") + Takes("1", 8) + Gives("1", 10) +
                               Gives("0", 12);
-  EXPECT_EQ(Belief(renewed, WithLease(Seconds(5))).finding, Finding::kViolated);
+  EXPECT_EQ(Belief(renewed, WithLease(Seconds(5))), Finding::kViolated);
 }
 
 TEST(ForeignJepsen, AVerbThatIsNotKnownMayHaveBeenARelease) {
   const std::string odd = Takes("0", 1) + Op("0", "invoke", "give-back", "3") +
                           Op("0", "ok", "give-back", "4") + Takes("1", 5) + Gives("1", 7) +
                           Gives("0", 9);
-  EXPECT_EQ(Belief(odd).finding, Finding::kUnknown);
+  EXPECT_EQ(Belief(odd), Finding::kUnknown);
   InputOptions known;
   EXPECT_THAT(known.wanted.jepsen.verbs.Parse("release=give-back,release"), IsEmpty());
-  EXPECT_EQ(Belief(odd, known).finding, Finding::kHolds);
+  EXPECT_EQ(Belief(odd, known), Finding::kHolds);
   InputOptions none;
   EXPECT_THAT(none.wanted.jepsen.verbs.Parse("ignore=give-back"), IsEmpty());
-  EXPECT_EQ(Belief(odd, none).finding, Finding::kViolated);
+  EXPECT_EQ(Belief(odd, none), Finding::kViolated);
   // What is done under a lock is no release.
   EXPECT_EQ(Belief(Takes("0", 1) + Op("0", "invoke", "write", "3") + Op("0", "ok", "write", "4") +
-                   Takes("1", 5) + Gives("1", 7) + Gives("0", 9))
-                .finding,
+                   Takes("1", 5) + Gives("1", 7) + Gives("0", 9)),
             Finding::kViolated);
 }
 
@@ -287,13 +240,9 @@ TEST(ForeignDocuments, PartsOfALineAreTheLine) {
 
 // --- OpenTelemetry ---
 
-std::string Attribute(const std::string& key, const std::string& value) {
-  return R"({"key":")" + key + R"(","value":)" + value + "}";
-}
 std::string Span(const std::string& start, const std::string& end, const std::string& more = "") {
   return R"({"name":"x","startTimeUnixNano":")" + start + R"(","endTimeUnixNano":")" + end +
-         R"(","attributes":[)" + Attribute("whorl.lock", R"({"stringValue":"job"})") + "]" + more +
-         "}";
+         R"(","attributes":[)" + TextAttribute("whorl.lock", "job") + "]" + more + "}";
 }
 std::string OfPod(const std::string& id, const std::string& list, const std::string& spans) {
   return R"({"resource":{"attributes":[)" + Attribute("service.instance.id", id) + R"(]},")" +
@@ -323,10 +272,7 @@ TEST(ForeignOtlp, ShapesOfOthers) {
 }
 
 TEST(ForeignOtlp, NothingUnderAnUnknownNameVanishes) {
-  const auto wrong = [](const std::string& text) {
-    const Heard heard = ReadAll(text + "\n");
-    return heard.errors.empty() ? std::string() : heard.errors[0];
-  };
+  const auto wrong = [](const std::string& text) { return ReadAll(text + "\n").FirstError(); };
   EXPECT_THAT(wrong("{\"resourceSpans\":[" +
                     OfPod(R"({"stringValue":"a"})", "librarySpans", Span("5", "9")) + "]}"),
               HasSubstr("h:1:19: a resource's spans are not known by the name \"librarySpans\""));
@@ -356,14 +302,13 @@ TEST(ForeignOtlp, OneBadSpanCostsItself) {
 TEST(ForeignOtlp, OtherServicesLogsAndMetricsArePassedOver) {
   InputOptions options;
   const Heard heard = ReadAll(
-      R"({"resourceSpans":[{"resource":{"attributes":[)" +
-          Attribute("service.name", R"({"stringValue":"shop"})") +
+      R"({"resourceSpans":[{"resource":{"attributes":[)" + TextAttribute("service.name", "shop") +
           R"(]},"scopeSpans":[{"spans":[{"name":"GET","startTimeUnixNano":"1","endTimeUnixNano":"2"}]}]}],)"
           R"("resourceMetrics":[{"scopeMetrics":[]}],"resourceLogs":[{"resource":{"attributes":[)" +
-          Attribute("service.instance.id", R"({"stringValue":"a"})") +
+          TextAttribute("service.instance.id", "a") +
           R"(]},"scopeLogs":[{"logRecords":[{"timeUnixNano":"5","body":{"stringValue":"hello"}},)"
           R"({"timeUnixNano":"6","attributes":[)" +
-          Attribute("whorl.event", R"({"stringValue":"leads"})") + "," +
+          TextAttribute("whorl.event", "leads") + "," +
           Attribute("whorl.lock", R"({"boolValue":true})") + "]}]}]}]}\n",
       options);
   EXPECT_THAT(heard.errors, IsEmpty());
@@ -379,14 +324,10 @@ TEST(ForeignOtlp, OtherServicesLogsAndMetricsArePassedOver) {
 }
 
 InvariantFinding Work(const std::string& spans_of_a, const std::string& spans_of_b) {
-  Checker checker(V2(), {.clock_error = Duration{}});
-  for (Operation& operation :
-       ReadAll(R"({"resourceSpans":[)" + OfPod(R"({"stringValue":"a"})", "scopeSpans", spans_of_a) +
-               "," + OfPod(R"({"stringValue":"b"})", "scopeSpans", spans_of_b) + "]}\n")
-           .operations) {
-    checker.Add(std::move(operation));
-  }
-  return checker.Verdict()[Invariant::kSingleWorker];
+  return JudgeText(R"({"resourceSpans":[)" +
+                       OfPod(R"({"stringValue":"a"})", "scopeSpans", spans_of_a) + "," +
+                       OfPod(R"({"stringValue":"b"})", "scopeSpans", spans_of_b) + "]}\n",
+                   {}, {.clock_error = Duration{}})[Invariant::kSingleWorker];
 }
 
 TEST(ForeignOtlp, AnUnfinishedSpanMayLast) {
@@ -406,10 +347,7 @@ TEST(ForeignOtlp, SpansWithinASpanDoNotEndIt) {
 // --- formats that are named ---
 
 TEST(ForeignRecords, AreReadOrNamed) {
-  const auto wrong = [](const std::string& text) {
-    const Heard heard = ReadAll(text + "\n");
-    return heard.errors.empty() ? std::string() : heard.errors[0];
-  };
+  const auto wrong = [](const std::string& text) { return ReadAll(text + "\n").FirstError(); };
   EXPECT_THAT(wrong(R"({"before":null,"after":{"name":"x"},"source":{"ts_ms":1},"op":"c"})"),
               HasSubstr("Debezium"));
   EXPECT_THAT(wrong(R"({"schema":{},"payload":{"after":{},"source":{},"op":"u"}})"),

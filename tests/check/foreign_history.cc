@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "sim/report/json_print.h"
+#include "tests/support/split_mix.h"
 
 namespace whorl::check {
 namespace {
@@ -11,20 +12,12 @@ namespace {
 using nlohmann::json;
 using sim::Instant;
 
-// SplitMix64: the same histories with every library.
-class Draws {
+class Draws : public SplitMix {
  public:
-  explicit Draws(uint64_t seed) : state_(seed) {}
+  using SplitMix::SplitMix;
   int64_t Below(int64_t end) {
-    uint64_t z = (state_ += 0x9E3779B97F4A7C15ULL);
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-    z ^= z >> 31U;
-    return end <= 0 ? 0 : static_cast<int64_t>(z % static_cast<uint64_t>(end));
+    return static_cast<int64_t>(SplitMix::Below(static_cast<uint64_t>(std::max(end, int64_t{1}))));
   }
-
- private:
-  uint64_t state_;
 };
 
 constexpr const char* kSupervisor = "the supervisor";

@@ -1,10 +1,13 @@
 // Lines of histories of a few operations, for tests: changes of the row of lock "job", and what processes say.
 #pragma once
 
+#include <gmock/gmock.h>
+
 #include <string>
 #include <vector>
 
 #include "check/check.h"
+#include "check/history.h"
 #include "check/json_lines.h"
 
 namespace whorl::check {
@@ -44,9 +47,10 @@ inline std::string Call(const std::string& id, const std::string& sent, const st
          R"(","commit":")" + Second(commit) + R"(","received":")" + Second(received) + R"("})";
 }
 
-inline HistoryVerdict Judge(const std::vector<std::string>& lines,
-                            CheckOptions options = {.lease = Seconds(10),
-                                                    .clock_error = Milliseconds(10)},
+// What processes have and how their clocks are, where a test says nothing of it.
+inline constexpr CheckOptions kUsual = {.lease = Seconds(10), .clock_error = Milliseconds(10)};
+
+inline HistoryVerdict Judge(const std::vector<std::string>& lines, CheckOptions options = kUsual,
                             const ProtocolInfo& protocol = V2()) {
   Checker checker(protocol, options);
   JsonLines reader(protocol, {});
@@ -61,16 +65,32 @@ inline HistoryVerdict Judge(const std::vector<std::string>& lines,
   return checker.Verdict();
 }
 
+// Gives lines of which each can be read to the checker, and to what is kept of them.
+inline void Feed(const std::vector<std::string>& lines, const ProtocolInfo& protocol,
+                 Checker& checker, History& kept) {
+  JsonLines reader(protocol, {});
+  for (const std::string& line : lines) {
+    std::vector<Operation> operations;
+    EXPECT_EQ(reader.Read(line, {.file = "history", .line = 1}, operations), "") << line;
+    for (Operation& operation : operations) {
+      kept.Add(operation);
+      checker.Add(std::move(operation));
+    }
+  }
+}
+
 // What is found of the belief that a process leads, and of leases.
-inline Finding Belief(const std::vector<std::string>& lines,
-                      CheckOptions options = {.lease = Seconds(10),
-                                              .clock_error = Milliseconds(10)}) {
+inline Finding Belief(const std::vector<std::string>& lines, CheckOptions options = kUsual) {
   return Judge(lines, options)[Invariant::kSingleLeaderBelief].finding;
 }
-inline Finding Lease(const std::vector<std::string>& lines,
-                     CheckOptions options = {.lease = Seconds(10), .clock_error = Milliseconds(10)},
+inline Finding Lease(const std::vector<std::string>& lines, CheckOptions options = kUsual,
                      const ProtocolInfo& protocol = V2()) {
   return Judge(lines, options, protocol)[Invariant::kLeaseRespected].finding;
+}
+// This, and a text that contains that.
+inline auto Found(Finding finding, const std::string& text) {
+  return testing::AllOf(testing::Field("finding", &InvariantFinding::finding, finding),
+                        testing::Field("text", &InvariantFinding::text, testing::HasSubstr(text)));
 }
 
 inline std::vector<std::string> Joined(std::vector<std::string> lines,
@@ -86,5 +106,10 @@ inline std::string TakenByB(const std::string& commit, const std::string& token)
 
 // a takes the lock at 1 s.
 inline const std::string kTakes = Change("01", "INSERT", Values("01", "01", "a"), "{}");
+// A heartbeat at 8 s of which the row does not say whose it is, and b's takeover at 13 s.
+inline const std::string kBeatAt8 =
+    Change("08", "UPDATE", Values("08", "01", "a"), R"({"heartbeat":")" + Second("01") + "\"}");
+inline const std::string kTakenAt13 =
+    Change("13", "UPDATE", Values("13", "12", "b"), Values("08", "01", "a"));
 
 }  // namespace whorl::check

@@ -8,14 +8,13 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "check/check.h"
-#include "check/json_lines.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/loader.h"
 #include "tests/check/foreign_history.h"
+#include "tests/check/history_lines.h"
 #include "tests/sim/report/page_testing.h"
 
 namespace whorl::check::history_report_test {
@@ -29,16 +28,7 @@ HistoryReport ReportOfLines(const std::string& protocol_name, const std::vector<
   const ProtocolInfo& protocol = *FindProtocol(protocol_name);
   Checker checker(protocol, {.lease = lease, .clock_error = clock_error});
   History kept;
-  JsonLines reader(protocol, {});
-  std::vector<Operation> operations;
-  for (const std::string& line : lines) {
-    operations.clear();
-    EXPECT_EQ(reader.Read(line, {.file = "history", .line = 1}, operations), "") << line;
-    for (Operation& operation : operations) {
-      kept.Add(operation);
-      checker.Add(std::move(operation));
-    }
-  }
+  Feed(lines, protocol, checker, kept);
   const HistoryVerdict verdict = checker.Verdict();
   const auto inferred = InferScenario(protocol, kept, checker.processes(), lease, verdict);
   if (!inferred) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "check/check.h"
 #include "check/jepsen.h"
+#include "tests/check/foreign_reading.h"
 
 namespace whorl::check::input_test {
 namespace {
@@ -17,43 +17,6 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-const ProtocolInfo& V2() { return *FindProtocol("spindle_v2"); }
-
-struct Heard {
-  std::vector<Operation> operations;
-  std::vector<std::string> errors;
-
-  const LogLine& SaidAt(size_t i) const { return std::get<LogLine>(operations.at(i).what); }
-
-  // The only one that there is, and nothing is wrong.
-  template <typename T>
-  T Sole() const {
-    EXPECT_THAT(errors, IsEmpty());
-    EXPECT_THAT(operations, SizeIs(1));
-    return std::get<T>(operations.at(0).what);
-  }
-};
-
-Heard ReadAll(const std::string& text, InputOptions options = {}, const std::string& file = "h") {
-  Input input(V2(), options);
-  Heard heard;
-  Place place = {.file = file, .line = 0};
-  const auto note = [&](const std::string& wrong) {
-    for (std::string& refused : options.wanted.Counts().TakeRefused()) {
-      heard.errors.push_back(std::move(refused));
-    }
-    if (!wrong.empty()) heard.errors.push_back(wrong);
-  };
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    ++place.line;
-    note(input.Read(std::string_view(text).substr(at, end - at), place, heard.operations));
-    at = end + 1;
-  }
-  note(input.Finish());
-  return heard;
-}
 
 InputOptions Of(Wanted wanted, const LogPattern* pattern = nullptr) {
   return {.wanted = std::move(wanted), .format = {}, .pattern = pattern};
@@ -64,11 +27,7 @@ InputOptions OfLock(const std::string& lock, const LogPattern* pattern = nullptr
 
 // Whether two of the history believed at once that they hold the lock.
 Finding TwoBelieve(const std::string& text, InputOptions options = {}, CheckOptions check = {}) {
-  Checker checker(V2(), check);
-  for (Operation& operation : ReadAll(text, std::move(options)).operations) {
-    checker.Add(std::move(operation));
-  }
-  return checker.Verdict()[Invariant::kSingleLeaderBelief].finding;
+  return JudgeText(text, std::move(options), check)[Invariant::kSingleLeaderBelief].finding;
 }
 
 std::string At(int64_t seconds) {
@@ -110,7 +69,7 @@ TEST(CheckCsv, AQuotedFieldMayHaveLineBreaksAndErrorsSayWhereItBegan) {
       "lost,a,job,1970-01-01T00:00:06Z,\"open\n");
   EXPECT_THAT(heard.operations, SizeIs(1));
   ASSERT_THAT(heard.errors, SizeIs(2));
-  EXPECT_THAT(heard.errors[0], HasSubstr("h:4: has 3 fields"));
+  EXPECT_THAT(heard.FirstError(), HasSubstr("h:4: has 3 fields"));
   EXPECT_THAT(heard.errors[1], HasSubstr("h:5: a quoted field"));
 }
 
@@ -125,10 +84,10 @@ TEST(CheckDocuments, ADocumentMayTakeSeveralLinesAndErrorsSayTheirOwn) {
   EXPECT_THAT(heard.operations, SizeIs(2));
   const Heard broken = ReadAll("[\n {\"event\" \"leads\"}\n]\n");
   ASSERT_THAT(broken.errors, SizeIs(1));
-  EXPECT_THAT(broken.errors[0], HasSubstr("h:2:11: is no JSON"));
+  EXPECT_THAT(broken.FirstError(), HasSubstr("h:2:11: is no JSON"));
   const Heard cut = ReadAll("[\n {\"event\": \"leads\"},\n");
   ASSERT_THAT(cut.errors, SizeIs(2));
-  EXPECT_THAT(cut.errors[0], HasSubstr("h:2:2: wants \"id\""));
+  EXPECT_THAT(cut.FirstError(), HasSubstr("h:2:2: wants \"id\""));
   EXPECT_THAT(cut.errors[1], HasSubstr("h:1:1: is no JSON: what begins here does not end"));
 }
 
@@ -156,13 +115,11 @@ TEST(CheckJepsen, EdnHistoriesOfLocks) {
   const Heard heard = ReadAll(kEdn);
   EXPECT_THAT(heard.errors, IsEmpty());
   std::vector<Statement> statements;
-  for (const Operation& operation : heard.operations) {
-    if (const auto* said = std::get_if<LogLine>(&operation.what)) {
-      if (said->statement == Statement::kOther || said->statement == Statement::kMayEnd) continue;
-      statements.push_back(said->statement);
-      EXPECT_EQ(said->process, "0");
-      EXPECT_EQ(said->lock, "lock");
-    }
+  for (const LogLine& said : heard.AllSaid()) {
+    if (said.statement == Statement::kOther || said.statement == Statement::kMayEnd) continue;
+    statements.push_back(said.statement);
+    EXPECT_EQ(said.process, "0");
+    EXPECT_EQ(said.lock, "lock");
   }
   EXPECT_EQ(statements, (std::vector{Statement::kLeads, Statement::kLeadsNot}));
 }
@@ -178,10 +135,10 @@ TEST(CheckJepsen, JsonHistoriesAndKeysOfTheirOwn) {
 }
 
 TEST(CheckJepsen, EdnErrorsSayWhere) {
-  EXPECT_THAT(ReadAll("{:process 0 :f :acquire :type}\n").errors[0],
+  EXPECT_THAT(ReadAll("{:process 0 :f :acquire :type}\n").FirstError(),
               HasSubstr("h:1:30: is no EDN"));
   EXPECT_THAT(ReadAll("{:a 1}\n[\n\"x\n").errors[1], HasSubstr("h:3:1: is no EDN: what begins"));
-  EXPECT_THAT(ReadAll(std::string(300, '[') + std::string(300, ']')).errors[0],
+  EXPECT_THAT(ReadAll(std::string(300, '[') + std::string(300, ']')).FirstError(),
               HasSubstr("nested"));
 }
 
@@ -215,12 +172,8 @@ std::string Span(const std::string& attributes, const std::string& more = "") {
          R"("startTimeUnixNano":"5000000000","endTimeUnixNano":"6000000000","attributes":[)" +
          attributes + "]" + more + "}]}]}]}\n";
 }
-std::string Attribute(const std::string& key, const std::string& value) {
-  return R"({"key":")" + key + R"(","value":{"stringValue":")" + value + R"("}})";
-}
-
 TEST(CheckOtlp, ASpanOfWorkUnderALock) {
-  const Heard heard = ReadAll(Span(Attribute("whorl.lock", "job")));
+  const Heard heard = ReadAll(Span(TextAttribute("whorl.lock", "job")));
   EXPECT_THAT(heard.errors, IsEmpty());
   ASSERT_THAT(heard.operations, SizeIs(2));
   EXPECT_EQ(heard.SaidAt(0).statement, Statement::kWorks);
@@ -228,23 +181,23 @@ TEST(CheckOtlp, ASpanOfWorkUnderALock) {
   EXPECT_EQ(heard.SaidAt(0).lock, "job");
   EXPECT_EQ(heard.SaidAt(0).at, Timestamp::FromUnixNanos(5'000'000'000));
   EXPECT_EQ(heard.SaidAt(1).statement, Statement::kRests);
-  const Heard leads =
-      ReadAll(Span(Attribute("whorl.lock", "job") + "," + Attribute("whorl.event", "leads")));
+  const Heard leads = ReadAll(
+      Span(TextAttribute("whorl.lock", "job") + "," + TextAttribute("whorl.event", "leads")));
   EXPECT_EQ(leads.SaidAt(0).statement, Statement::kLeads);
 }
 
 TEST(CheckOtlp, ASpanOfSpannersClientIsACallIfItSaysWhenItCommitted) {
-  const Heard call = ReadAll(Span(Attribute("spanner.commit_timestamp", At(5))));
+  const Heard call = ReadAll(Span(TextAttribute("spanner.commit_timestamp", At(5))));
   EXPECT_EQ(call.Sole<CommitRecord>().commit, Timestamp::FromUnixNanos(5'000'000'000));
-  const Heard other = ReadAll(Span(Attribute("db.system", "spanner")));
+  const Heard other = ReadAll(Span(TextAttribute("db.system", "spanner")));
   EXPECT_EQ(other.SaidAt(0).statement, Statement::kOther);
 }
 
 TEST(CheckOtlp, EventsOfASpanAreLines) {
   const Heard heard =
-      ReadAll(Span(Attribute("whorl.id", "b"),
+      ReadAll(Span(TextAttribute("whorl.id", "b"),
                    R"(,"events":[{"name":"leads","timeUnixNano":5500000000,"attributes":[)" +
-                       Attribute("whorl.lock", "job") + "]},{\"name\":\"gc\"}]"));
+                       TextAttribute("whorl.lock", "job") + "]},{\"name\":\"gc\"}]"));
   EXPECT_THAT(heard.errors, IsEmpty());
   ASSERT_THAT(heard.operations, SizeIs(2));
   EXPECT_EQ(heard.SaidAt(1).statement, Statement::kLeads);
@@ -253,10 +206,10 @@ TEST(CheckOtlp, EventsOfASpanAreLines) {
 
 TEST(CheckOtlp, BadSpansAreRefused) {
   EXPECT_THAT(ReadAll(R"({"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[)" +
-                      Attribute("whorl.lock", "job") + "]}]}]}]}")
-                  .errors[0],
+                      TextAttribute("whorl.lock", "job") + "]}]}]}]}")
+                  .FirstError(),
               HasSubstr("a span of no process"));
-  EXPECT_THAT(ReadAll(R"({"resourceSpans":{}})").errors[0], HasSubstr("is a list"));
+  EXPECT_THAT(ReadAll(R"({"resourceSpans":{}})").FirstError(), HasSubstr("is a list"));
   EXPECT_THAT(ReadAll(R"({"resourceMetrics":[]})").errors, IsEmpty());
 }
 
@@ -299,7 +252,7 @@ std::string Served(const std::string& method, const std::string& more) {
 TEST(CheckServe, ACommitIsACallOfTheClientByTheClockOfServe) {
   const Heard heard = ReadAll(
       Served("Commit", R"("transaction":"0a","code":"OK","commit_timestamp":")" + At(5) + "\","),
-      OfLock("job"), "calls.jsonl");
+      OfLock("job"), kWholeLines, "calls.jsonl");
   const auto call = heard.Sole<CommitRecord>();
   EXPECT_EQ(call.process, "calls.jsonl");
   EXPECT_EQ(call.Sender(), "pod-a");
@@ -362,10 +315,11 @@ TEST(CheckServe, ATransactionIsAboutTheLockThatItsStatementsName) {
 
 TEST(CheckServe, AClientWithoutANameIsRefused) {
   EXPECT_THAT(ReadAll(R"({"at":"1970-01-01T00:00:05Z","client":1,"method":"Commit","took":"0.1"})")
-                  .errors[0],
+                  .FirstError(),
               HasSubstr("h:1: names no process: start whorl serve"));
-  EXPECT_THAT(ReadAll(R"({"at":"5","client":1,"id":"a","method":"Commit","took":"0.1"})").errors[0],
-              HasSubstr("\"at\" is a time"));
+  EXPECT_THAT(
+      ReadAll(R"({"at":"5","client":1,"id":"a","method":"Commit","took":"0.1"})").FirstError(),
+      HasSubstr("\"at\" is a time"));
 }
 
 // --- logs ---
@@ -387,10 +341,7 @@ TEST(CheckLogs, SpindlesOwnLines) {
       OfLock("job", &pattern));
   EXPECT_THAT(heard.errors, IsEmpty());
   std::vector<Statement> statements;
-  for (const Operation& operation : heard.operations) {
-    if (const auto* said = std::get_if<LogLine>(&operation.what))
-      statements.push_back(said->statement);
-  }
+  for (const LogLine& said : heard.AllSaid()) statements.push_back(said.statement);
   EXPECT_EQ(statements, (std::vector{Statement::kOther, Statement::kLeads, Statement::kOther,
                                      Statement::kLeadsNot}));
   // A time in whole seconds may be up to a second before the clock's reading.
@@ -401,21 +352,21 @@ TEST(CheckLogs, WithoutALockALeaderCannotBeJudged) {
   const LogPattern pattern = PatternOf(*ReadyPattern("spindle_v2"));
   const Heard heard =
       ReadAll("[spindle/a] 1970/01/01 00:00:15 leader active (me)\n", Of({}, &pattern));
-  EXPECT_THAT(heard.errors[0], HasSubstr("wants \"lock\""));
+  EXPECT_THAT(heard.FirstError(), HasSubstr("wants \"lock\""));
 }
 
 TEST(CheckLogs, AMappingOfOnesOwn) {
   const LogPattern pattern = PatternOf(R"json({
     "time": "%d.%m.%Y %H:%M:%E*S", "utc_offset": "+02:00",
     "lines": [{"match": "^(?P<time>\\S+ \\S+) (?P<lock>\\w+) is mine", "event": "leads"}]})json");
-  const Heard heard =
-      ReadAll("01.01.1970 02:00:05.25 job is mine\nanything\n", Of({}, &pattern), "logs/pod-a.log");
+  const Heard heard = ReadAll("01.01.1970 02:00:05.25 job is mine\nanything\n", Of({}, &pattern),
+                              kWholeLines, "logs/pod-a.log");
   const auto said = heard.Sole<LogLine>();
   EXPECT_EQ(said.process, "pod-a");
   EXPECT_EQ(said.lock, "job");
   EXPECT_EQ(said.at, Timestamp::FromUnixNanos(5'250'000'000));
   const Heard wrong = ReadAll("1970-01-01 02:00:05 job is mine\n", Of({}, &pattern));
-  EXPECT_THAT(wrong.errors[0], HasSubstr("h:1: \"time\" is no time as"));
+  EXPECT_THAT(wrong.FirstError(), HasSubstr("h:1: \"time\" is no time as"));
 }
 
 TEST(CheckLogs, AMappingThatCannotBeIsRefused) {

@@ -13,12 +13,12 @@
 #include "check/check.h"
 #include "check/history.h"
 #include "check/infer.h"
-#include "check/json_lines.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/loader.h"
 #include "sim/scenario/writer.h"
 #include "tests/check/foreign_history.h"
+#include "tests/check/history_lines.h"
 
 namespace whorl::check::reproduce_test {
 namespace {
@@ -39,18 +39,7 @@ Judged JudgeAndReproduce(const sim::Scenario& scenario, const Recording& how = {
   sim::RunScenario(scenario, scenario.seed, &history);
   Checker checker(protocol, {.lease = scenario.nodes.front().lease, .clock_error = {}});
   History kept;
-  JsonLines reader(protocol, {});
-  std::vector<Operation> operations;
-  Place place = {.file = "history", .line = 0};
-  for (const std::string& line : history.Lines(how)) {
-    ++place.line;
-    operations.clear();
-    EXPECT_EQ(reader.Read(line, place, operations), "");
-    for (Operation& operation : operations) {
-      kept.Add(operation);
-      checker.Add(std::move(operation));
-    }
-  }
+  Feed(history.Lines(how), protocol, checker, kept);
   Judged judged = {.verdict = checker.Verdict(), .reproduction = {}};
   auto inferred = InferScenario(protocol, kept, checker.processes(), scenario.nodes.front().lease,
                                 judged.verdict);
@@ -98,11 +87,17 @@ TEST(CheckReproduce, APauseWithinWorkComesBackAsAPauseThatViolatesTheSame) {
   ExpectReplays(found.scenario, Invariant::kSingleWorker);
 }
 
+// Of a minute in which b starts after a.
+Judged Minute(const std::string& protocol, const std::string& more = "") {
+  return JudgeAndReproduce(Parsed(R"({ "version": 1, "about": "x", "lease": "5s", "seed": 3,
+    "nodes": [ "a", { "name": "b", "start_at": "2s" } ], "duration": "60s", "protocol": ")" +
+                                  protocol + "\"" + more + "}"));
+}
+
 TEST(CheckReproduce, ACrashComesBackWithItsRestart) {
-  const Judged judged = JudgeAndReproduce(Parsed(R"({
-    "version": 1, "about": "x", "protocol": "fenced_lease", "lease": "5s",
-    "nodes": [ "a", { "name": "b", "start_at": "2s" } ], "duration": "60s", "seed": 3,
-    "faults": [ { "at": "20s", "do": "crash", "node": "a", "restart_after": "15s" } ] })"));
+  const Judged judged = Minute(
+      "fenced_lease",
+      R"(, "faults": [ { "at": "20s", "do": "crash", "node": "a", "restart_after": "15s" } ])");
   const sim::Scenario& written = judged.reproduction.scenario;
   ASSERT_THAT(KindsOf(written), testing::ElementsAre(sim::kKindOf<sim::CrashFault>));
   EXPECT_EQ(written.faults.front().As<sim::CrashFault>()->restart_after, Seconds(15));
@@ -110,19 +105,14 @@ TEST(CheckReproduce, ACrashComesBackWithItsRestart) {
 }
 
 TEST(CheckReproduce, LinesThatGoOnWithoutCommitsAreACut) {
-  const Judged judged = JudgeAndReproduce(Parsed(R"({
-    "version": 1, "about": "x", "protocol": "fenced_lease", "lease": "5s",
-    "nodes": [ "a", { "name": "b", "start_at": "2s" } ], "duration": "60s", "seed": 3,
-    "workload": { "write_every": "200ms" },
-    "faults": [ { "at": "20s", "do": "partition", "node": "a", "for": "12s" } ] })"));
+  const Judged judged = Minute("fenced_lease", R"(, "workload": { "write_every": "200ms" },
+    "faults": [ { "at": "20s", "do": "partition", "node": "a", "for": "12s" } ])");
   EXPECT_THAT(KindsOf(judged.reproduction.scenario), Contains(sim::kKindOf<sim::PartitionFault>));
   EXPECT_THAT(KindsOf(judged.reproduction.scenario), Not(Contains(sim::kKindOf<sim::PauseFault>)));
 }
 
 TEST(CheckReproduce, ARunWithoutFaultsHasNone) {
-  const Judged judged = JudgeAndReproduce(Parsed(R"({
-    "version": 1, "about": "x", "protocol": "spindle_v2", "lease": "5s",
-    "nodes": [ "a", { "name": "b", "start_at": "2s" } ], "duration": "60s", "seed": 3 })"));
+  const Judged judged = Minute("spindle_v2");
   EXPECT_THAT(judged.reproduction.scenario.faults, testing::IsEmpty());
   EXPECT_THAT(judged.reproduction.not_inferred, Contains(HasSubstr("calls that failed")));
 }
@@ -132,20 +122,9 @@ TEST(CheckReproduce, WhatCannotBeReproducedIsSaid) {
   const ProtocolInfo& protocol = *FindProtocol("fenced_lease");
   Checker checker(protocol, {.lease = Seconds(5), .clock_error = Duration{}});
   History kept;
-  JsonLines reader(protocol, {});
-  std::vector<Operation> operations;
-  const Place place = {.file = "history", .line = 1};
-  for (const char* line :
-       {R"({"event":"leads","id":"a","lock":"l","time":"2026-01-01T00:00:01Z"})",
-        R"({"event":"leads","id":"b","lock":"l","time":"2026-01-01T00:00:02Z"})",
-        R"({"event":"lost","id":"a","lock":"l","time":"2026-01-01T00:00:03Z"})",
-        R"({"event":"lost","id":"b","lock":"l","time":"2026-01-01T00:00:04Z"})"}) {
-    EXPECT_EQ(reader.Read(line, place, operations), "");
-  }
-  for (Operation& operation : operations) {
-    kept.Add(operation);
-    checker.Add(std::move(operation));
-  }
+  Feed({Says("a", "leads", "01"), Says("b", "leads", "02"), Says("a", "lost", "03"),
+        Says("b", "lost", "04")},
+       protocol, checker, kept);
   const HistoryVerdict verdict = checker.Verdict();
   ASSERT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kViolated);
   auto inferred = InferScenario(protocol, kept, checker.processes(), Seconds(5), verdict);

@@ -21,7 +21,6 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
-using testing::Not;
 using testing::StartsWith;
 
 // kQuiet with `more` on its second line.
@@ -49,15 +48,10 @@ std::string InOneGigabyte() {
   return "ulimit -v 1000000; ";
 }
 
-class CliBadInputTest : public CliTest {
- protected:
-  // Nothing was run, and the message is that of the file.
-  void ExpectBad(const Ended& ended, const std::string& what) {
-    EXPECT_EQ(ended.code, 2) << what;
-    EXPECT_THAT(ended.out, IsEmpty()) << what;
-    EXPECT_THAT(ended.err, Not(IsEmpty())) << what;
-  }
-};
+// Nothing was run, and this was said.
+testing::Matcher<Ended> IsBad(const TextMatcher& said) { return Ends(2, IsEmpty(), said); }
+
+using CliBadInputTest = CliTest;
 
 // --- scenarios ---------------------------------------------------------------------------------
 
@@ -76,9 +70,7 @@ TEST_F(CliBadInputTest, AScenarioThatIsWrongIsAnsweredWithFileLinePointerAndReme
   };
   for (const Case& bad : cases) {
     Write("x.json", bad.text);
-    const Ended ended = Whorl("replay x.json");
-    ExpectBad(ended, bad.message);
-    EXPECT_THAT(ended.err, ContainsRegex("^" + bad.message + "\n"));
+    EXPECT_THAT(Whorl("replay x.json"), IsBad(ContainsRegex("^" + bad.message + "\n")));
   }
 }
 
@@ -109,26 +101,23 @@ TEST_F(CliBadInputTest, WhatIsNoScenarioFileEndsSoonAndInLittleMemory) {
       {"replay - <&-", "-: cannot be read: Bad file descriptor"},
   };
   for (const auto& bad : cases) {
-    const Ended ended = Shell(InOneGigabyte() + "\"$W\" " + bad.line);
-    ExpectBad(ended, bad.line);
-    EXPECT_THAT(ended.err, StartsWith(bad.message)) << bad.line;
+    EXPECT_THAT(Shell(InOneGigabyte() + "\"$W\" " + bad.line), IsBad(StartsWith(bad.message)))
+        << bad.line;
   }
   // 100 MB, of which it reads nothing; or as much through a pipe, of which it reads the beginning.
   const std::string big = Write("big.json", "");
   fs::resize_file(big, 100'000'000);
   for (const std::string line : {"\"$W\" replay big.json", "cat big.json | \"$W\" replay -"}) {
-    const Ended ended = Shell(InOneGigabyte() + line);
-    ExpectBad(ended, line);
-    EXPECT_THAT(ended.err, HasSubstr("longer than a scenario may be (16 MiB)")) << line;
+    EXPECT_THAT(Shell(InOneGigabyte() + line),
+                IsBad(HasSubstr("longer than a scenario may be (16 MiB)")))
+        << line;
   }
 }
 
 TEST_F(CliBadInputTest, AFileWithoutPermissionCannotBeRead) {
   if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
   fs::permissions(Write("x.json", kQuiet), fs::perms::none);
-  const Ended ended = Whorl("replay x.json");
-  ExpectBad(ended, "x.json");
-  EXPECT_EQ(ended.err, "x.json: cannot be read: Permission denied\n");
+  EXPECT_THAT(Whorl("replay x.json"), IsBad("x.json: cannot be read: Permission denied\n"));
 }
 
 // A named pipe is as good as a file, and whorl must not hang on one into which no process writes.
@@ -137,15 +126,14 @@ TEST_F(CliBadInputTest, APipeIsReadToItsEndUnlessNobodyWritesIntoIt) {
   EXPECT_THAT(Shell("mkfifo p.json; cat quiet.json >p.json & \"$W\" replay p.json"),
               Ends(0, ContainsRegex("ok +p ")));
   // A process opens it for reading and writing, writes nothing and closes it: an empty input.
-  const Ended empty = Shell("{ exec 3<>p.json; true; } & wait; : >p.json & \"$W\" replay p.json");
-  ExpectBad(empty, "empty");
-  EXPECT_EQ(empty.err, "p.json:1: empty: expected a JSON object\n");
+  EXPECT_THAT(Shell("{ exec 3<>p.json; true; } & wait; : >p.json & \"$W\" replay p.json"),
+              IsBad("p.json:1: empty: expected a JSON object\n"));
   for (const std::string arguments : {"replay p.json", "replay ."}) {
     fs::remove(folder_ / "quiet.json");
-    const Ended nobody = Whorl(arguments);
-    ExpectBad(nobody, arguments);
-    EXPECT_THAT(nobody.err, MatchesRegex("(\\./)?p\\.json: cannot be read: nobody writes into this "
-                                         "pipe\n"));
+    EXPECT_THAT(
+        Whorl(arguments),
+        IsBad(MatchesRegex("(\\./)?p\\.json: cannot be read: nobody writes into this pipe\n")))
+        << arguments;
   }
 }
 
@@ -165,9 +153,7 @@ TEST_F(CliBadInputTest, AnEmptyArgumentIsRefused) {
       {"replay quiet.json --out=", "whorl: --out= has no value\n"},
   };
   for (const auto& bad : cases) {
-    const Ended ended = Whorl(bad.arguments);
-    ExpectBad(ended, bad.arguments);
-    EXPECT_EQ(ended.err, bad.message);
+    EXPECT_THAT(Whorl(bad.arguments), IsBad(bad.message)) << bad.arguments;
   }
 }
 
@@ -178,9 +164,8 @@ TEST_F(CliBadInputTest, TheReportIsNotWrittenOverAScenario) {
   for (const std::string arguments :
        {"f/quiet.json --out f/quiet.json", "f --out f/quiet.json", "f/quiet.json --out link",
         "link --out f/../f/quiet.json", "f --out f/bad.json", "f/quiet.json --perfetto link"}) {
-    const Ended ended = Whorl("replay " + arguments);
-    ExpectBad(ended, arguments);
-    EXPECT_THAT(ended.err, HasSubstr("would write over the scenario ")) << arguments;
+    EXPECT_THAT(Whorl("replay " + arguments), IsBad(HasSubstr("would write over the scenario ")))
+        << arguments;
     EXPECT_EQ(ReadText(folder_ / "f/quiet.json"), kQuiet) << arguments;
     EXPECT_EQ(ReadText(folder_ / "f/bad.json"), "{") << arguments;
   }
@@ -189,9 +174,8 @@ TEST_F(CliBadInputTest, TheReportIsNotWrittenOverAScenario) {
 // Otherwise one of the two would be lost silently.
 TEST_F(CliBadInputTest, ReportAndPictureAreNotWrittenIntoOneFile) {
   Write("quiet.json", kQuiet);
-  const Ended ended = Whorl("replay quiet.json --out x.json --perfetto ./x.json");
-  ExpectBad(ended, "x.json");
-  EXPECT_EQ(ended.err, "whorl: --out and --perfetto would both write x.json\n");
+  EXPECT_THAT(Whorl("replay quiet.json --out x.json --perfetto ./x.json"),
+              IsBad("whorl: --out and --perfetto would both write x.json\n"));
   EXPECT_EQ(Whorl("replay quiet.json --out /dev/null --perfetto /dev/null").code, 0);
 }
 
@@ -204,9 +188,9 @@ TEST_F(CliBadInputTest, WhatIsNoTraceIsNotCompared) {
   Write("deep.jsonl", std::string(100'000, '[') + "\n");
   for (const std::string name :
        {"number.jsonl", "nothing.jsonl", "array.jsonl", "deep.jsonl", "/dev/zero", "/dev/null"}) {
-    const Ended ended = Shell(InOneGigabyte() + "\"$W\" diff t/quiet.5.jsonl " + name);
-    ExpectBad(ended, name);
-    EXPECT_THAT(ended.err, StartsWith("whorl: " + name + ":")) << name;
+    EXPECT_THAT(Shell(InOneGigabyte() + "\"$W\" diff t/quiet.5.jsonl " + name),
+                IsBad(StartsWith("whorl: " + name + ":")))
+        << name;
   }
 }
 

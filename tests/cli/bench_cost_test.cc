@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/cli/cli_testing.h"
+#include "tests/cli/json_lines.h"
 
 namespace whorl::bench_cost_test {
 namespace {
@@ -60,9 +61,7 @@ TEST_F(CliBenchCostTest, JobsChangeNoByte) {
 
 TEST_F(CliBenchCostTest, WritesLinesAndCsv) {
   EXPECT_THAT(Small("--out cost.jsonl --csv cost.csv"), Ends(0));
-  std::istringstream lines(ReadText(folder_ / "cost.jsonl"));
-  std::vector<json> parsed;
-  for (std::string line; std::getline(lines, line);) parsed.push_back(json::parse(line));
+  const std::vector<json> parsed = JsonLines(ReadText(folder_ / "cost.jsonl"));
   ASSERT_GE(parsed.size(), 9);
   EXPECT_EQ(parsed[0]["cost"], "options");
   EXPECT_EQ(parsed[1]["cost"], "steady");

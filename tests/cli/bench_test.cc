@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/cli/cli_testing.h"
+#include "tests/cli/json_lines.h"
 
 namespace whorl::bench_test {
 namespace {
@@ -72,9 +72,7 @@ TEST_F(CliBenchTest, TakeoversAreToldAsTableLinesAndCsv) {
 
   const Ended json = Whorl(cases + "--json --jobs 2");
   EXPECT_EQ(json.out, ReadText(folder_ / "o.jsonl"));
-  std::istringstream lines(json.out);
-  std::vector<nlohmann::json> results;
-  for (std::string line; std::getline(lines, line);) results.push_back(nlohmann::json::parse(line));
+  const std::vector<nlohmann::json> results = JsonLines(json.out);
   ASSERT_EQ(results.size(), 4U);
   const nlohmann::json& first = results.front();
   EXPECT_EQ(first["format"], "whorl-takeover");

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "tests/cli/cli_testing.h"
 
@@ -26,10 +25,8 @@ class ExploreCheckpointTest : public CliTest {
   std::string Whole() { return Whorl(kSearch).out; }
 
   void ExpectRefused(const std::string& file, int code, const std::string& message) {
-    const Ended ended = Whorl(kSearch + " --checkpoint " + file);
-    EXPECT_EQ(ended.code, code);
-    EXPECT_THAT(ended.err, AllOf(StartsWith("whorl: "), HasSubstr(message)));
-    EXPECT_THAT(ended.out, IsEmpty());
+    EXPECT_THAT(Whorl(kSearch + " --checkpoint " + file),
+                Ends(code, IsEmpty(), AllOf(StartsWith("whorl: "), HasSubstr(message))));
   }
 };
 

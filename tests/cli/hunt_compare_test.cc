@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/cli/cli_testing.h"
+#include "tests/cli/json_lines.h"
 
 namespace whorl::cli_hunt_compare_test {
 namespace {
@@ -17,7 +17,6 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 
 constexpr const char* kSmall = "--duration 40s --runs 60 --seed 4 ";
 
@@ -27,10 +26,7 @@ class CliCompareTest : public CliTest {
     return Whorl("hunt --compare " + protocols + " " + kSmall + more);
   }
   std::vector<json> SmallLines(const std::string& protocols, const std::string& more = "") {
-    std::vector<json> lines;
-    std::istringstream stream(Small(protocols, "--json " + more).out);
-    for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
-    return lines;
+    return JsonLines(Small(protocols, "--json " + more).out);
   }
 };
 

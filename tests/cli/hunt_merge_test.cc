@@ -1,6 +1,5 @@
 // Reports of parts of one hunt, added up: every run counts once, whatever the files and their order.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -3,14 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/cli/cli_testing.h"
+#include "tests/cli/json_lines.h"
 
 namespace whorl::cli_hunt_test {
 namespace {
@@ -23,13 +22,6 @@ using testing::Not;
 
 // Short runs, of which the tests need few.
 constexpr const char* kSmall = "hunt --protocol spindle_v2 --duration 40s --runs 60 --seed 4 ";
-
-std::vector<json> LinesOf(const std::string& text) {
-  std::vector<json> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
-  return lines;
-}
 
 class CliHuntTest : public CliTest {
  protected:
@@ -58,6 +50,7 @@ TEST_F(CliHuntTest, BadUsageNamesTheOptionAndTheNearestWord) {
   ExpectUsageError("hunt --exit-code-found 126", "--exit-code-found wants a whole number from 0");
   ExpectUsageError("hunt --merge x.jsonl --runs 5", "--merge makes no runs; it does not go with");
   ExpectUsageError("hunt --show 5 --json", "--show makes no runs; it does not go with --json");
+  ExpectUsageError("hunt --show 5 --digests x", "--show makes no runs; it does not go with");
   ExpectUsageError("hunt --table . --json", "--table prints no findings; it does not go with");
 }
 
@@ -182,7 +175,7 @@ TEST_F(CliHuntTest, AHuntThatMissesItsCanaryIsVoid) {
 
 // A reason to go on or to stop: in words, and as numbers that shards add up.
 TEST_F(CliHuntTest, SaysHowMuchIsStillNew) {
-  const json line = LinesOf(Small("--json").out).front();
+  const json line = JsonLines(Small("--json").out).front();
   const json& kinds = line["kinds"];
   const auto known = kinds["known"].get<int64_t>();
   EXPECT_GT(known, 100);
@@ -205,13 +198,10 @@ TEST_F(CliHuntTest, AGuidedHuntDependsOnNeitherJobsNorInterruptions) {
   Whorl(
       "hunt --protocol spindle_v2 --duration 20s --runs 256 --seed 4 --guide --checkpoint "
       "part.hunt");
-  std::string text = ReadText(folder_ / "part.hunt");
+  const std::string text = ReadText(folder_ / "part.hunt");
   const std::string asked = R"("runs":256,"shards")";
   ASSERT_THAT(text, HasSubstr(asked));
-  for (size_t at = text.find(asked); at != std::string::npos; at = text.find(asked)) {
-    text.replace(at, asked.size(), R"("runs":264,"shards")");
-  }
-  Write("part.hunt", text);
+  Write("part.hunt", Replaced(text, asked, R"("runs":264,"shards")"));
   const Ended resumed = Whorl(std::string(kGuided) + "--checkpoint part.hunt --json");
   EXPECT_THAT(resumed.err, HasSubstr("going on after 256 runs"));
   EXPECT_EQ(resumed.out, whole);
@@ -225,7 +215,7 @@ TEST_F(CliHuntTest, GuidedShardsAddUpInAnyOrder) {
   }
   const Ended sum = Whorl("hunt --merge 1.jsonl 2.jsonl --json");
   EXPECT_EQ(Whorl("hunt --merge 2.jsonl 1.jsonl 2.jsonl --json").out, sum.out);
-  EXPECT_EQ(LinesOf(sum.out).front()["runs"], 450);
+  EXPECT_EQ(JsonLines(sum.out).front()["runs"], 450);
   Small("--out plain.jsonl");
   ExpectUsageError("hunt --merge 1.jsonl plain.jsonl", "plain.jsonl: of another hunt");
 }
@@ -294,11 +284,8 @@ TEST_F(CliHuntTest, ACheckpointOfAnotherHuntIsRefused) {
 TEST_F(CliHuntTest, OnAFullDiskACheckpointStaysAsItWas) {
   const std::string whole = Small("--json").out;
   Whorl("hunt --protocol spindle_v2 --duration 40s --runs 20 --seed 4 --checkpoint part.hunt");
-  std::string text = ReadText(folder_ / "part.hunt");
-  const std::string asked = R"("runs":20,"shards")";
-  for (size_t at = text.find(asked); at != std::string::npos; at = text.find(asked)) {
-    text.replace(at, asked.size(), R"("runs":60,"shards")");
-  }
+  const std::string text =
+      Replaced(ReadText(folder_ / "part.hunt"), R"("runs":20,"shards")", R"("runs":60,"shards")");
   Write("part.hunt", text);
   const std::string hunt = "\"$W\" " + std::string(kSmall) + "--json --checkpoint part.hunt";
   const Ended at_once = Shell("trap '' XFSZ; ulimit -f 1; " + hunt);
@@ -375,7 +362,7 @@ TEST_F(CliHuntTest, AHuntThatWasEndedEarlySaysWhichRunsItHas) {
   const Ended one = Small("--shard 1/2 --for 1ns --out one.jsonl");
   EXPECT_THAT(one.out, HasSubstr("1 run: "));
   EXPECT_THAT(one.out, HasSubstr("of 2 shards, 1 is here; ended early, after 1 of 30 runs"));
-  const json line = LinesOf(ReadText(folder_ / "one.jsonl")).back();
+  const json line = JsonLines(ReadText(folder_ / "one.jsonl")).back();
   EXPECT_EQ(line["hunt"]["runs"], 60);
   EXPECT_EQ(line["hunt"]["covered"], json::parse("[[1, 1]]"));
 
@@ -436,7 +423,7 @@ TEST_F(CliHuntTest, MergingSaysInItsOwnWordsWhatIsWrongWithALine) {
 
 TEST_F(CliHuntTest, JsonLinesSayWhatWasHuntedAndFound) {
   const Ended ended = Small("--json");
-  const std::vector<json> lines = LinesOf(ended.out);
+  const std::vector<json> lines = JsonLines(ended.out);
   ASSERT_GE(lines.size(), 2U);
   EXPECT_EQ(lines[0]["line"], "protocol");
   EXPECT_EQ(lines[0]["runs"], 60);
@@ -454,15 +441,10 @@ TEST_F(CliHuntTest, JsonLinesSayWhatWasHuntedAndFound) {
   }
 }
 
-std::vector<std::string> WordsOf(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
 // What one run came to is the same in a file for all runs, in one for a shard, and in a replay.
 TEST_F(CliHuntTest, DigestsHoldHashAndVerdictsOfEveryRun) {
   Whorl("hunt --protocol spindle_v2 --promised --runs 120 --digests all --jobs 2");
-  std::vector<std::string> all = WordsOf(ReadText(folder_ / "all"));
+  std::vector<std::string> all = Words(ReadText(folder_ / "all"));
   ASSERT_EQ(all.size(), 122U);
   EXPECT_EQ(all[0], "0");
   EXPECT_EQ(all[101], "100");
@@ -484,12 +466,6 @@ TEST_F(CliHuntTest, DigestsHoldHashAndVerdictsOfEveryRun) {
   EXPECT_EQ(all[17], digest);
 }
 
-TEST_F(CliHuntTest, DigestsThatCannotBeWrittenEndWithThree) {
-  EXPECT_EQ(Small("--promised --digests /dev/full").code, 3);
-  EXPECT_EQ(Small("--promised --digests no/such/folder/x").code, 3);
-  ExpectUsageError("hunt --show 5 --digests x", "--show makes no runs; it does not go with");
-}
-
 constexpr const char* kFrom =
     "hunt --from " WHORL_SOURCE_DIR "/scenarios/s3_told_event_by_event.json ";
 
@@ -508,13 +484,10 @@ TEST_F(CliHuntTest, HuntsAroundAScenario) {
   const Ended ended = Whorl(std::string(kFrom) + "--runs 40 --json");
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.out, Whorl(std::string(kFrom) + "--runs 40 --json --jobs 1").out);
-  EXPECT_TRUE(LinesOf(ended.out).front()["hunt"].contains("from"));
+  EXPECT_TRUE(JsonLines(ended.out).front()["hunt"].contains("from"));
   std::set<std::string> worlds;
   for (int run = 0; run < 10; ++run) {
-    std::string command = kFrom;
-    command += "--show ";
-    command += std::to_string(run);
-    worlds.insert(Whorl(command).out);
+    worlds.insert(Whorl(kFrom + ("--show " + std::to_string(run))).out);
   }
   EXPECT_EQ(worlds.size(), 10U);
 }
@@ -540,13 +513,13 @@ TEST_F(CliHuntTest, ShowsTheWorldOfARun) {
 
 // Half a report would be taken for a whole one.
 TEST_F(CliHuntTest, OutputThatCannotBeWrittenEndsWithThree) {
-  const Ended full = Small(">/dev/full");
-  EXPECT_EQ(full.code, 3);
-  EXPECT_THAT(full.err, HasSubstr("standard output: cannot be written"));
-  EXPECT_EQ(Small("--out /dev/full").code, 3);
-  EXPECT_EQ(Small("--out no/such/folder/x").code, 3);
+  EXPECT_THAT(Small(">/dev/full"), Complains(3, HasSubstr("standard output: cannot be written")));
   Write("file", "");
-  EXPECT_EQ(Small("--save file/x").code, 3);
+  for (const char* to :
+       {"--out /dev/full", "--out no/such/folder/x", "--save file/x",
+        "--promised --digests /dev/full", "--promised --digests no/such/folder/x"}) {
+    EXPECT_EQ(Small(to).code, 3) << to;
+  }
 }
 
 // A user who ends a hunt early wants what it has found until then.
@@ -558,7 +531,7 @@ TEST_F(CliHuntTest, InterruptedItReportsWhatItHas) {
       "kill -TERM $PID; wait $PID; echo \"code $?\"");
   EXPECT_THAT(ended.out, HasSubstr("code 3\n"));
   EXPECT_THAT(ended.out, HasSubstr("run"));
-  EXPECT_FALSE(LinesOf(ReadText(folder_ / "report.jsonl")).empty());
+  EXPECT_FALSE(JsonLines(ReadText(folder_ / "report.jsonl")).empty());
 }
 
 }  // namespace

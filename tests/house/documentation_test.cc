@@ -14,7 +14,6 @@
 //                marked as measured by hand
 // What differs between machines (the column `ratio`) is not compared.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

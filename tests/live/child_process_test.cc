@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <string>
 
 namespace whorl::child_process_test {
 namespace {

@@ -13,7 +13,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "live/child_process.h"
 #include "live/emulator_process.h"
 #include "tests/cli/cli_testing.h"
+#include "tests/cli/json_lines.h"
 #include "tests/cli/lock/process_state.h"
 
 namespace whorl::replay_test {
@@ -73,10 +73,18 @@ constexpr std::string_view kErrors = R"({
 
 class LiveReplayTest : public CliTest {
  protected:
-  static json Document(const Ended& ended) {
-    json document = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
-    EXPECT_FALSE(document.is_discarded()) << ended.out << ended.err;
-    return document;
+  // Ends with 0. Returns what it printed.
+  json Replayed(const std::string& arguments) {
+    const Ended ended = Whorl("replay " + arguments);
+    EXPECT_THAT(ended, Ends(0));
+    return ParsedJson(ended);
+  }
+  // Of the real run, without its head.
+  std::vector<json> EventsOf(const std::string& scenario) {
+    std::vector<json> lines =
+        JsonLines(ReadText(folder_ / "traces" / (scenario + ".server-1.jsonl")));
+    std::erase_if(lines, [](const json& line) { return !line.contains("event"); });
+    return lines;
   }
 };
 
@@ -84,10 +92,8 @@ TEST_F(LiveReplayTest, RealRunsComeToTheVerdictsOfTheSimulation) {
   Write("pause.json", kPause);
   Write("crash.json", kCrash);
   Write("lost.json", kLostReply);
-  const Ended ended =
-      Shell("$W replay pause.json crash.json lost.json --on server --jobs 3 --json --trace traces");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  const json document = Document(ended);
+  const json document =
+      Replayed("pause.json crash.json lost.json --on server --jobs 3 --json --trace traces");
   ASSERT_EQ(document["scenarios"].size(), 3U);
   for (const json& scenario : document["scenarios"]) {
     EXPECT_EQ(scenario["agreed"], 1) << scenario;
@@ -107,11 +113,9 @@ TEST_F(LiveReplayTest, RealRunsComeToTheVerdictsOfTheSimulation) {
 // The proxy answers in Spanner's place, which never hears of the call.
 TEST_F(LiveReplayTest, ErrorsAreAnsweredInSpannersPlace) {
   Write("errors.json", kErrors);
-  const Ended ended = Shell("$W replay errors.json --on server --json --trace traces");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  const json document = Document(ended);
+  const json document = Replayed("errors.json --on server --json --trace traces");
   ASSERT_EQ(document["scenarios"].size(), 1U);
-  EXPECT_EQ(document["scenarios"][0]["agreed"], 1) << ended.out;
+  EXPECT_EQ(document["scenarios"][0]["agreed"], 1) << document;
   const std::string trace = ReadText(folder_ / "traces/errors.server-1.jsonl");
   EXPECT_THAT(trace, HasSubstr("PERMISSION_DENIED"));
   EXPECT_THAT(trace, HasSubstr("INTERNAL"));
@@ -220,16 +224,10 @@ TEST_F(LiveReplayTest, FaultsOfTheMatrixHaveTheirEffectOnAServer) {
                                      (of_beats ? "1}, " : "3}, ") + sample.fault + "}]}");
     files += sample.name + ".json ";
   }
-  const Ended ended = Shell("$W replay " + files + "--on server --jobs 5 --trace traces");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_THAT(Whorl("replay " + files + "--on server --jobs 5 --trace traces"), Ends(0));
   for (const Sample& sample : Samples()) {
     SCOPED_TRACE(sample.name);
-    std::vector<json> lines;
-    std::istringstream trace(ReadText(folder_ / "traces" / (sample.name + ".server-1.jsonl")));
-    for (std::string line; std::getline(trace, line);) {
-      json one = json::parse(line);
-      if (one.contains("event")) lines.push_back(std::move(one));
-    }
+    const std::vector<json> lines = EventsOf(sample.name);
     const auto began =
         std::ranges::find_if(lines, [](const json& line) { return IsEvent(line, "fault_began"); });
     if (began == lines.end()) {
@@ -250,19 +248,14 @@ TEST_F(LiveReplayTest, ACommitThatWasAppliedIsNotAbortedWhenItComesAgain) {
       "faults": [)" + when +
                           R"("do": "drop_reply"}, )" + when +
                           R"("do": "abort", "for": "900ms"}]})");
-  const Ended ended = Shell("$W replay again.json --on server --trace traces");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  std::vector<json> lines;
-  std::istringstream trace(ReadText(folder_ / "traces/again.server-1.jsonl"));
-  for (std::string line; std::getline(trace, line);) lines.push_back(json::parse(line));
-  const auto began = std::ranges::find_if(lines, [](const json& line) {
-    return line.contains("event") && IsEvent(line, "fault_began");
-  });
+  EXPECT_THAT(Whorl("replay again.json --on server --trace traces"), Ends(0));
+  const std::vector<json> lines = EventsOf("again");
+  const auto began =
+      std::ranges::find_if(lines, [](const json& line) { return IsEvent(line, "fault_began"); });
   ASSERT_NE(began, lines.end());
   json first;
   int again = 0;
   for (const json& line : lines) {
-    if (!line.contains("event")) continue;
     if (IsEvent(line, "transaction_committed") && line["t"] <= (*began)["t"]) first = line["call"];
     if (!IsEvent(line, "call_served") || first.is_null()) continue;
     if (line["call"]["generation"] != first["generation"] || line["call"]["call"] <= first["call"])
@@ -297,8 +290,8 @@ TEST_F(LiveReplayTest, RunsOnAServerThatRunsAlready) {
       "export W; \"$W\" serve --multiplexed-sessions --database "
       "projects/default/instances/default/databases/another -- sh -c "
       "'WHORL_SPANNER_ENDPOINT=$SPANNER_EMULATOR_HOST \"$W\" replay crash.json --on omni --json'");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  EXPECT_TRUE(Document(ended)["scenarios"][0]["real"][0]["holes"].empty()) << ended.out;
+  EXPECT_THAT(ended, Ends(0));
+  EXPECT_TRUE(ParsedJson(ended)["scenarios"][0]["real"][0]["holes"].empty()) << ended.out;
 }
 
 TEST_F(LiveReplayTest, SaysWhereAServerThatRunsAlreadyIsToBe) {
@@ -378,10 +371,10 @@ TEST_F(LiveReplayTest, TakeoversAreMeasuredInRealTime) {
   const Ended ended = Shell(
       "$W bench takeover --on server --protocol fenced_lease --fault crash --lease 1s "
       "--followers 1 --runs 2 --jobs 2");
-  EXPECT_EQ(ended.code, 0) << ended.err;
   // Both real ones are there, and the simulated ones beside them.
-  EXPECT_THAT(ended.out, HasSubstr("1s     1          server         2          2"));
-  EXPECT_THAT(ended.out, HasSubstr("1s     1          simulated  1,000      1,000"));
+  EXPECT_THAT(ended,
+              Ends(0, testing::AllOf(HasSubstr("1s     1          server         2          2"),
+                                     HasSubstr("1s     1          simulated  1,000      1,000"))));
   EXPECT_EQ(Shell("$W bench takeover --on server --csv x.csv --lease 1s").code, 2);
 }
 

@@ -80,7 +80,7 @@ std::vector<const ProtocolInfo*> AllProtocols() {
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Protocols, EveryProtocolTest, testing::ValuesIn(AllProtocols()),
-                         [](const auto& info) { return std::string(info.param->name); });
+                         [](const auto& of) { return std::string(of.param->name); });
 
 TEST_P(EveryProtocolTest, KeepsAStateThatIsAValue) {
   // Exploration forks the world by copying it, and compares states by equality and fingerprint: a

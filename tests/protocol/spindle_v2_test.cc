@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/random_id.h"
 #include "tests/protocol/spindle_v2_testing.h"
 
 namespace whorl::spindle_v2::spindle_v2_test {

@@ -60,8 +60,9 @@ struct Answer {
 
 class FakeStream final : public v1::Spanner::Service {
  public:
-  void Will(const std::string& token, Answer answer) {
-    answers_[token].push_back(std::move(answer));
+  void Will(const std::string& token, std::vector<std::string> rows, Code code = Code::kOk,
+            std::string message = "") {
+    answers_[token].push_back({std::move(rows), code, std::move(message)});
   }
   // "token from second", of all queries.
   std::vector<std::string> queries() {
@@ -170,10 +171,10 @@ class ChangeStreamFakeTest : public testing::Test, public ChangeStreamObserver {
 };
 
 TEST_F(ChangeStreamFakeTest, ReadsPartitionsAfterTheirParentsAndGivesChangesInOrder) {
-  spanner_.Will("", {.rows = {Child("10", "a"), Child("10", "b")}});
-  spanner_.Will("a", {.rows = {Change("12"), Change("18"), Child("20", "c", R"("a","b")")}});
-  spanner_.Will("b", {.rows = {Change("11"), Change("17"), Child("20", "c", R"("a","b")")}});
-  spanner_.Will("c", {.rows = {Change("21"), Beat("30"), Change("33")}});
+  spanner_.Will("", {Child("10", "a"), Child("10", "b")});
+  spanner_.Will("a", {Change("12"), Change("18"), Child("20", "c", R"("a","b")")});
+  spanner_.Will("b", {Change("11"), Change("17"), Child("20", "c", R"("a","b")")});
+  spanner_.Will("c", {Change("21"), Beat("30"), Change("33")});
   EXPECT_EQ(ReadText(), "OK");
   EXPECT_THAT(changes_, ElementsAre("11Z", "12Z", "17Z", "18Z", "21Z", "33Z"));
   EXPECT_EQ(spanner_.queries().back(), "c@20Z");
@@ -183,19 +184,19 @@ TEST_F(ChangeStreamFakeTest, ReadsPartitionsAfterTheirParentsAndGivesChangesInOr
 
 // Nothing may be missing, or a violation could be.
 TEST_F(ChangeStreamFakeTest, GoesOnWhereAQueryBroke) {
-  spanner_.Will("", {.rows = {}, .code = Code::kUnavailable, .message = "first"});
-  spanner_.Will("", {.rows = {Child("10", "a")}});
-  spanner_.Will("a", {.rows = {Change("12"), Beat("15")}, .code = Code::kUnavailable});
-  spanner_.Will("a", {.rows = {Change("16")}});
+  spanner_.Will("", {}, Code::kUnavailable, "first");
+  spanner_.Will("", {Child("10", "a")});
+  spanner_.Will("a", {Change("12"), Beat("15")}, Code::kUnavailable);
+  spanner_.Will("a", {Change("16")});
   EXPECT_EQ(ReadText(), "OK");
   EXPECT_THAT(changes_, ElementsAre("12Z", "16Z"));
   EXPECT_THAT(spanner_.queries(), ElementsAre("@10Z", "@10Z", "a@10Z", "a@14.999999Z"));
 }
 
 TEST_F(ChangeStreamFakeTest, ASessionThatIsLostIsMadeAnew) {
-  spanner_.Will("", {.rows = {Child("10", "a")}});
-  spanner_.Will("a", {.rows = {}, .code = Code::kNotFound, .message = "Session not found: s"});
-  spanner_.Will("a", {.rows = {Change("16")}});
+  spanner_.Will("", {Child("10", "a")});
+  spanner_.Will("a", {}, Code::kNotFound, "Session not found: s");
+  spanner_.Will("a", {Change("16")});
   EXPECT_EQ(ReadText(), "OK");
   EXPECT_EQ(spanner_.sessions(), 2);
   EXPECT_THAT(changes_, ElementsAre("16Z"));
@@ -203,45 +204,42 @@ TEST_F(ChangeStreamFakeTest, ASessionThatIsLostIsMadeAnew) {
 
 // What retention has taken ends the stream: the rest would not be the whole truth.
 TEST_F(ChangeStreamFakeTest, RecordsThatHaveExpiredEndIt) {
-  spanner_.Will("", {.rows = {Child("10", "a"), Child("10", "b")}});
-  spanner_.Will("a", {.rows = {Change("12")}});
-  spanner_.Will("b", {.rows = {}, .code = Code::kOutOfRange, .message = "no longer valid"});
+  spanner_.Will("", {Child("10", "a"), Child("10", "b")});
+  spanner_.Will("a", {Change("12")});
+  spanner_.Will("b", {}, Code::kOutOfRange, "no longer valid");
   EXPECT_EQ(Read().code, Code::kOutOfRange);
 }
 
 TEST_F(ChangeStreamFakeTest, WithoutABeginningItReadsFromTheOldestRecord) {
   options_.from.reset();
-  const auto refuse = [&](const std::string& earliest) {
-    spanner_.Will("",
-                  {.rows = {},
-                   .code = Code::kOutOfRange,
-                   .message = "Specified start_timestamp is too far in the past. Please specify "
-                              "a start_timestamp within the earliest read timestamp: " +
-                              earliest + ". Received start_timestamp: 1970."});
-  };
-  refuse("2026-11-24T02:00:09.608073869+00:00");
-  refuse("2026-11-24T02:00:09.7+00:00");  // it moves on meanwhile
-  spanner_.Will("", {.rows = {Child("10", "a")}});
-  spanner_.Will("a", {.rows = {Change("12")}});
+  // It moves on meanwhile.
+  for (const char* earliest :
+       {"2026-11-24T02:00:09.608073869+00:00", "2026-11-24T02:00:09.7+00:00"}) {
+    spanner_.Will("", {}, Code::kOutOfRange,
+                  "Specified start_timestamp is too far in the past. Please specify a "
+                  "start_timestamp within the earliest read timestamp: " +
+                      std::string(earliest) + ". Received start_timestamp: 1970.");
+  }
+  spanner_.Will("", {Child("10", "a")});
+  spanner_.Will("a", {Change("12")});
   EXPECT_EQ(ReadText(), "OK");
   EXPECT_THAT(spanner_.queries(), ElementsAre("@00Z", "@09.608074Z", "@10.7Z", "a@10Z"));
 }
 
 TEST_F(ChangeStreamFakeTest, ErrorsEndIt) {
-  spanner_.Will("", {.rows = {},
-                     .code = Code::kInvalidArgument,
-                     .message = "Table-valued function not found: READ_changes [at 1:26]"});
+  spanner_.Will("", {}, Code::kInvalidArgument,
+                "Table-valued function not found: READ_changes [at 1:26]");
   EXPECT_EQ(Read().code, Code::kNotFound);
 }
 
 TEST_F(ChangeStreamFakeTest, WithoutPermissionTheRemedyIsSaid) {
-  spanner_.Will("", {.rows = {}, .code = Code::kPermissionDenied, .message = "no"});
+  spanner_.Will("", {}, Code::kPermissionDenied, "no");
   EXPECT_THAT(ReadText(), HasSubstr("roles/spanner.databaseUser"));
 }
 
 TEST_F(ChangeStreamFakeTest, AServerThatIsGoneForTooLongEndsIt) {
-  spanner_.Will("", {.rows = {Child("10", "a")}});
-  for (int i = 0; i < 1'000; ++i) spanner_.Will("a", {.rows = {}, .code = Code::kUnavailable});
+  spanner_.Will("", {Child("10", "a")});
+  for (int i = 0; i < 1'000; ++i) spanner_.Will("a", {}, Code::kUnavailable);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(Read().code, Code::kUnavailable);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
@@ -250,8 +248,8 @@ TEST_F(ChangeStreamFakeTest, AServerThatIsGoneForTooLongEndsIt) {
 
 TEST_F(ChangeStreamFakeTest, ItMayBeDestroyedWhileItReads) {
   options_.to.reset();
-  spanner_.Will("", {.rows = {Child("10", "a")}});
-  for (int i = 0; i < 1'000; ++i) spanner_.Will("a", {.rows = {Change("12")}});
+  spanner_.Will("", {Child("10", "a")});
+  for (int i = 0; i < 1'000; ++i) spanner_.Will("a", {Change("12")});
   EXPECT_EQ(FormatStatus(ChangeStreamClient::Open(options_, *this, client_)), "OK");
   while (spanner_.queries().size() < 3) continue;
   client_.reset();

@@ -1,7 +1,6 @@
 // The credentials and the server that a client finds in its environment. gRPC reads the environment
 // once, so each case runs in its own process (gtest's threadsafe death tests), which prints the
 // outcome and exits.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

@@ -37,19 +37,6 @@ const auto kSessions = testing::Values(
 
 class ClientEmulatorTest : public EmulatorClientTest {};
 
-TEST_P(ClientEmulatorTest, ShutdownAnswersWhatIsUnderWayAndWhatComesAfter) {
-  // No caller may wait for ever for a client that is gone.
-  std::vector<Answered<TransactionResult>> runs(200);
-  for (size_t i = 0; i < runs.size(); ++i) {
-    client_->Run(ReadWrite({Insert("s" + std::to_string(i))}), runs[i].Callback());
-  }
-  Answered<bool> closed;
-  client_->Shutdown([done = closed.Callback()] { done(true); });
-  EXPECT_TRUE(closed.Wait());
-  for (auto& run : runs) EXPECT_TRUE(run.IsThere()) << "answered before Shutdown's own callback";
-  EXPECT_EQ(Run(Query(Select("a"))).status.code, Code::kCancelled);
-}
-
 TEST_P(ClientEmulatorTest, ACancelledTransactionSaysSo) {
   // The emulator cannot delay a call, so the cancellation may come too late.
   Answered<TransactionResult> answered;
@@ -61,15 +48,6 @@ TEST_P(ClientEmulatorTest, ACancelledTransactionSaysSo) {
     EXPECT_EQ(result.status.code, Code::kCancelled);
   }
   EXPECT_EQ(Run(ReadWrite({Insert("d")})).outcome, Outcome::kCommitted) << "no lock is left";
-}
-
-TEST_P(ClientEmulatorTest, AnswersInCallbacksMayAskForMore) {
-  // A protocol's machine does this: the answer to one transaction starts the next.
-  Answered<TransactionResult> second;
-  client_->Run(Query(Select("a")), [&](const TransactionResult&) {
-    client_->Run(Query(Select("b")), second.Callback());
-  });
-  ExpectCommitted(second.Wait());
 }
 
 TEST_P(ClientEmulatorTest, AStoppedServerEndsAReadByItsTimeout) {

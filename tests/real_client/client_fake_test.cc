@@ -106,11 +106,14 @@ class FakeSpanner final : public v1::Spanner::Service {
   int begun_ = 0;
 };
 
-std::unique_ptr<grpc::Server> Serve(std::vector<grpc::Service*> services, int& port) {
+std::unique_ptr<grpc::Server> Serve(std::vector<grpc::Service*> services, ConnectionOptions& at) {
   grpc::ServerBuilder builder;
+  int port = 0;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
   for (grpc::Service* service : services) builder.RegisterService(service);
-  return builder.BuildAndStart();
+  auto server = builder.BuildAndStart();
+  at = {.endpoint = "127.0.0.1:" + std::to_string(port), .credentials = Plaintext{}};
+  return server;
 }
 
 // A part with these values of the one column; `metadata` comes with the first part only.
@@ -129,11 +132,8 @@ v1::PartialResultSet Part(bool metadata, std::vector<std::string> values, std::s
 class ClientFakeTest : public testing::Test {
  protected:
   ClientFakeTest() {
-    int port = 0;
-    server_ = Serve({&spanner_}, port);
-    address_ = "127.0.0.1:" + std::to_string(port);
-    ClientOptions options = {.database = kDatabase,
-                             .connection = {.endpoint = address_, .credentials = Plaintext{}}};
+    server_ = Serve({&spanner_}, connection_);
+    ClientOptions options = {.database = kDatabase, .connection = connection_};
     const Backoff soon = {.initial = Milliseconds(1), .max = Milliseconds(1)};
     options.retry.query = soon;
     options.retry.unary = soon;
@@ -167,7 +167,7 @@ class ClientFakeTest : public testing::Test {
   }
 
   FakeSpanner spanner_;
-  std::string address_;
+  ConnectionOptions connection_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<SpannerClient> client_;
 };
@@ -204,9 +204,8 @@ TEST_F(ClientFakeTest, RequestsHaveTheTagOfTheirStep) {
 }
 
 TEST_F(ClientFakeTest, SessionsHaveTheRoleOfTheDatabase) {
-  ClientOptions options = {.database = kDatabase,
-                           .database_role = "locker",
-                           .connection = {.endpoint = address_, .credentials = Plaintext{}}};
+  ClientOptions options = {
+      .database = kDatabase, .database_role = "locker", .connection = connection_};
   QueriesHaveNoRows();
   EXPECT_EQ(Does(Query()).outcome, Outcome::kCommitted);
   EXPECT_EQ(spanner_.role, "");
@@ -361,14 +360,10 @@ TEST_F(ClientFakeTest, ARefusedPermissionIsToldWithARemedy) {
     ++refused;
     return Failed(Code::kPermissionDenied, "no");
   };
-  int port = 0;
   server_->Shutdown();
-  server_ = Serve({&spanner_}, port);
-  ASSERT_EQ(FormatStatus(SpannerClient::Create(
-                {.database = kDatabase,
-                 .connection = {.endpoint = "127.0.0.1:" + std::to_string(port),
-                                .credentials = Plaintext{}}},
-                client_)),
+  server_ = Serve({&spanner_}, connection_);
+  ASSERT_EQ(FormatStatus(
+                SpannerClient::Create({.database = kDatabase, .connection = connection_}, client_)),
             "OK");
   for (int i = 0; i < 3; ++i) {
     const TransactionResult result = Does(Query());
@@ -415,10 +410,9 @@ TEST(AdminOperationsTest, AreAskedAfterUntilTheyAreOver) {
     FakeAdmin admin_service;
     FakeOperations operations;
     operations.end = end;
-    int port = 0;
-    const auto server = Serve({&admin_service, &operations}, port);
-    AdminClient admin(
-        {.endpoint = "127.0.0.1:" + std::to_string(port), .credentials = Plaintext{}});
+    ConnectionOptions at;
+    const auto server = Serve({&admin_service, &operations}, at);
+    AdminClient admin(at);
     Answered<Status> answered;
     admin.UpdateDdl(kDatabase, {"ALTER TABLE t"}, answered.Callback());
     EXPECT_EQ(answered.Wait(), end);
@@ -429,12 +423,11 @@ TEST(AdminOperationsTest, AreAskedAfterUntilTheyAreOver) {
 TEST(AdminOperationsTest, AnAdminClientThatIsDestroyedStopsAsking) {
   // The waiting caller has to be answered.
   FakeAdmin admin_service;
-  int port = 0;
-  const auto server = Serve({&admin_service}, port);
+  ConnectionOptions at;
+  const auto server = Serve({&admin_service}, at);
   Answered<Status> answered;
   {
-    AdminClient admin(
-        {.endpoint = "127.0.0.1:" + std::to_string(port), .credentials = Plaintext{}});
+    AdminClient admin(at);
     admin.UpdateDdl(kDatabase, {"ALTER TABLE t"}, answered.Callback());
   }
   ASSERT_TRUE(answered.IsThere());

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "live/child_process.h"
 #include "real_client/admin_client.h"

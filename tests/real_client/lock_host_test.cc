@@ -23,7 +23,6 @@
 namespace whorl::real_client::lock_host_test {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr Duration kLease = Seconds(1);

@@ -1,7 +1,6 @@
 // The search for versions of rows, on tables whose history the test has written.
 #include "real_client/row_versions.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

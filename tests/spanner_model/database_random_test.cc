@@ -18,26 +18,18 @@
 #include <vector>
 
 #include "tests/spanner_model/database_testing.h"
+#include "tests/support/split_mix.h"
 
 namespace whorl::model::database_random_test {
 namespace {
 
-class Dice {
+class Dice : public SplitMix {
  public:
-  explicit Dice(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15) {}
-  uint64_t Below(uint64_t n) {  // splitmix64; the bias of % does not matter here
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return (z ^ (z >> 31)) % n;
-  }
+  explicit Dice(uint64_t seed) : SplitMix(seed * 0x9e3779b97f4a7c15) {}
   bool Chance(uint64_t percent) { return Below(100) < percent; }
   Duration Micros(int64_t most) {
     return Microseconds(static_cast<int64_t>(Below(static_cast<uint64_t>(most) + 1)));
   }
-
- private:
-  uint64_t state_;
 };
 
 // A statement answered in a transaction, and the clocks at which it ran.
@@ -282,42 +274,19 @@ class RandomRun {
     while (program.size() < statements) {
       const std::string name = RandomName();
       const Timestamp token = (now_ - Seconds(1) - dice_.Micros(900'000)).TruncatedToMicros();
-      switch (dice_.Below(11)) {
-        case 0:
-          program.push_back(InsertLock(name, me));
-          break;
-        case 1:
-          program.push_back(InsertTakeover(name));
-          break;
-        case 2:
-          program.push_back(UpdateToken(name, token, me));
-          break;
-        case 3:
-          program.push_back(Heartbeat(name));
-          break;
-        case 4:
-          program.push_back(Heartbeat(name));
-          program.push_back(DeleteTakeoverRows(name));
-          break;
-        case 5:
-          program.push_back(ReadToken(name));
-          break;
-        case 6:
-          program.push_back(SetWriter(name, me));
-          break;
-        case 7:
-          program.push_back(DeleteTakeoverRows("job"));
-          break;
-        case 8:
-          program.push_back(Campaign(me, 1));
-          break;
-        case 9:
-          program.push_back(AskWhoLeads(1));
-          break;
-        default:
-          program.push_back(SetToken(name, token));
-          break;
-      }
+      const std::vector<Statement> choices[] = {{InsertLock(name, me)},
+                                                {InsertTakeover(name)},
+                                                {UpdateToken(name, token, me)},
+                                                {Heartbeat(name)},
+                                                {Heartbeat(name), DeleteTakeoverRows(name)},
+                                                {ReadToken(name)},
+                                                {SetWriter(name, me)},
+                                                {DeleteTakeoverRows("job")},
+                                                {Campaign(me, 1)},
+                                                {AskWhoLeads(1)},
+                                                {SetToken(name, token)}};
+      const auto& chosen = choices[dice_.Below(std::size(choices))];
+      program.insert(program.end(), chosen.begin(), chosen.end());
     }
     return program;
   }

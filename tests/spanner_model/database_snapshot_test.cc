@@ -33,6 +33,21 @@ struct TwoVersions {
   Response Reads(const TransactionSelector& selector) {
     return calls.Run("", selector, ReadWriter("job"));
   }
+  CallName SendsRead(const TransactionSelector& selector) {
+    return calls.Send(ExecuteSql{.transaction = selector, .statement = ReadWriter("job")});
+  }
+  Response Writes(std::string writer) {
+    return calls.Writes({WriteLock(MutationKind::kUpdate, "job", std::move(writer))});
+  }
+  CallName SendsWrite(std::string writer) {
+    return calls.Send(
+        Commit{.transaction = SingleUseWrite{},
+               .mutations = {WriteLock(MutationKind::kUpdate, "job", std::move(writer))}});
+  }
+  TransactionId Begins(const BeginReadOnly& options = {}) {
+    return calls.Ask(BeginTransaction{.options = options}).transaction;
+  }
+  Code CommitIsRefused(const TransactionId& id) { return calls.WhyRefused("", id); }
   // "v1", "v2", or "" if there is no row.
   std::string Sees(const TransactionSelector& selector) {
     const Response response = Reads(selector);
@@ -98,12 +113,11 @@ TEST(DatabaseSnapshot, BoundsThatCannotBeMetAreErrors) {
 TEST(DatabaseSnapshot, AReadInTheFutureWaitsForItsTime) {
   TwoVersions world;
   const Timestamp then = world.spanner.now + Seconds(1);
-  const CallName read =
-      world.calls.Send(ExecuteSql{.transaction = AsOf(then), .statement = ReadWriter("job")});
+  const CallName read = world.SendsRead(AsOf(then));
   EXPECT_TRUE(world.spanner.Waits(read));
   const Timestamp look = world.spanner.Said<RetryAt>().back().server_time;
   EXPECT_EQ(look, then);
-  world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")});
+  world.Writes("v3");
   world.spanner.Advance(Seconds(1));
   world.spanner.LookAgain();
   EXPECT_EQ(world.spanner.AnswerTo(read).result.rows, Rows({{"v3"}}));
@@ -112,14 +126,11 @@ TEST(DatabaseSnapshot, AReadInTheFutureWaitsForItsTime) {
 
 TEST(DatabaseSnapshot, AnExactReadWaitsForWhatCommitsAtOrBeforeIt) {
   TwoVersions world;
-  const CallName commit =
-      world.calls.Send(Commit{.transaction = SingleUseWrite{},
-                              .mutations = {WriteLock(MutationKind::kUpdate, "job", "v3")}});
+  const CallName commit = world.SendsWrite("v3");
   const Timestamp given = world.spanner.Said<CommitStarted>().back().commit;
   world.spanner.Advance(kEpsilon);
   EXPECT_EQ(world.Sees(AsOf(given - Microseconds(1))), "v2");
-  const CallName read =
-      world.calls.Send(ExecuteSql{.transaction = AsOf(given), .statement = ReadWriter("job")});
+  const CallName read = world.SendsRead(AsOf(given));
   EXPECT_TRUE(world.spanner.Waits(read));
   world.calls.Settle();
   EXPECT_EQ(world.spanner.AnswerTo(commit).status, Status{});
@@ -129,8 +140,7 @@ TEST(DatabaseSnapshot, AnExactReadWaitsForWhatCommitsAtOrBeforeIt) {
 // A strong read does not wait: it reads as of just before the commit under way.
 TEST(DatabaseSnapshot, AStrongReadIsAsOfBeforeWhatIsCommitting) {
   TwoVersions world;
-  world.calls.Send(Commit{.transaction = SingleUseWrite{},
-                          .mutations = {WriteLock(MutationKind::kUpdate, "job", "v3")}});
+  world.SendsWrite("v3");
   const Timestamp given = world.spanner.Said<CommitStarted>().back().commit;
   world.spanner.Advance(kEpsilon);
   const Response read = world.Reads(At(BoundKind::kStrong, {}));
@@ -142,8 +152,7 @@ TEST(DatabaseSnapshot, AStrongReadIsAsOfBeforeWhatIsCommitting) {
 TEST(DatabaseSnapshot, NoCommitComesAtOrBeforeATimeThatWasReadAt) {
   TwoVersions world;
   const Timestamp read = *world.Reads(At(BoundKind::kStrong, {})).read_timestamp;
-  const Timestamp commit =
-      world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")}).commit_timestamp;
+  const Timestamp commit = world.Writes("v3").commit_timestamp;
   EXPECT_GT(commit, read);
   EXPECT_EQ(world.Sees(AsOf(read)), "v2");
 }
@@ -163,7 +172,7 @@ TEST(DatabaseReadOnly, KeepsItsTime) {
       BeginTransaction{.options = BeginReadOnly{.bound = {}, .return_read_timestamp = true}});
   ASSERT_TRUE(begun.read_timestamp);
   EXPECT_EQ(world.Sees(begun.transaction), "v2");
-  world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")});
+  world.Writes("v3");
   EXPECT_EQ(world.Sees(begun.transaction), "v2");
   EXPECT_EQ(world.Sees(SingleUseRead{}), "v3");
 }
@@ -180,12 +189,11 @@ TEST(DatabaseReadOnly, MayBeBegunByItsFirstRead) {
 
 TEST(DatabaseReadOnly, WritesNothingLocksNothingAndDoesNotEnd) {
   TwoVersions world;
-  const TransactionId id =
-      world.calls.Ask(BeginTransaction{.options = BeginReadOnly{}}).transaction;
+  const TransactionId id = world.Begins();
   EXPECT_EQ(world.calls.Run("", id, SetWriter("job", "x")).status.code, Code::kInvalidArgument);
   world.Reads(id);
-  EXPECT_EQ(world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")}).status, Status{});
-  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kFailedPrecondition);
+  EXPECT_EQ(world.Writes("v3").status, Status{});
+  EXPECT_EQ(world.CommitIsRefused(id), Code::kFailedPrecondition);
   EXPECT_EQ(world.calls.Ask(Rollback{.transaction = id}).status.code, Code::kFailedPrecondition);
   EXPECT_EQ(world.Sees(id), "v2");
 }
@@ -193,10 +201,9 @@ TEST(DatabaseReadOnly, WritesNothingLocksNothingAndDoesNotEnd) {
 // Without any retention, versions live as long as a transaction that reads them.
 TEST(DatabaseReadOnly, ItsVersionsAreKeptAndThenCollected) {
   TwoVersions world{Options{}};
-  const TransactionId id =
-      world.calls.Ask(BeginTransaction{.options = BeginReadOnly{}}).transaction;
+  const TransactionId id = world.Begins();
   for (int i = 0; i < 3; ++i) {
-    world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", std::to_string(i))});
+    world.Writes(std::to_string(i));
   }
   EXPECT_EQ(world.Sees(id), "v2");
   const auto& rows = world.spanner.database.tables[kLocks].rows;
@@ -285,11 +292,7 @@ TEST(DatabaseSnapshot, AHundredThousandCallsLeaveNoMoreBehindThanTenThousand) {
 TEST(DatabaseSnapshot, ALimitLeavesWhatAnOpenTransactionReads) {
   TwoVersions world;
   const TransactionId id =
-      world.calls
-          .Ask(
-              BeginTransaction{.options = BeginReadOnly{.bound = {.kind = BoundKind::kReadTimestamp,
-                                                                  .timestamp = world.first}}})
-          .transaction;
+      world.Begins({.bound = {.kind = BoundKind::kReadTimestamp, .timestamp = world.first}});
   const std::array<ClockReading, 1> leader = {world.spanner.Now()};
   KeepNewestVersions(world.spanner.catalogue, world.spanner.database, 0, leader);
   EXPECT_EQ(world.Sees(id), "v1");
@@ -308,7 +311,7 @@ TEST(DatabaseOptimistic, LocksNothingBeforeItsCommit) {
   younger.Commit();
   // It continues to read as of its first statement, and detects the change when it commits.
   EXPECT_EQ(world.Sees(id), "v2");
-  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted);
+  EXPECT_EQ(world.CommitIsRefused(id), Code::kAborted);
 }
 
 TEST(DatabaseOptimistic, CommitsWhenWhatItReadIsUnchanged) {
@@ -330,7 +333,7 @@ TEST(DatabaseOptimistic, ARowThatHasComeOrGoneSinceIsAChange) {
     world.calls.Run("", id, ReadWriter(comes ? "new" : "job"));
     world.calls.Writes(
         {comes ? WriteLock(MutationKind::kInsert, "new", "x") : DeleteLocks({{"job"}})});
-    EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted) << comes;
+    EXPECT_EQ(world.CommitIsRefused(id), Code::kAborted) << comes;
   }
 }
 
@@ -338,9 +341,8 @@ TEST(DatabaseOptimistic, WhatIsCommittingCountsAsChanged) {
   TwoVersions world;
   const TransactionId id = world.calls.Begin("", Optimistic());
   world.Reads(id);
-  world.calls.Send(Commit{.transaction = SingleUseWrite{},
-                          .mutations = {WriteLock(MutationKind::kUpdate, "job", "v3")}});
-  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted);
+  world.SendsWrite("v3");
+  EXPECT_EQ(world.CommitIsRefused(id), Code::kAborted);
 }
 
 TEST(DatabaseOptimistic, ItsWritesWaitForAnOlderReader) {
@@ -367,7 +369,7 @@ TEST(DatabaseRepeatableRead, ReadsAsOfItsFirstStatementAndMayCommitAfterwards) {
   TwoVersions world;
   const TransactionId id = world.calls.Begin("", RepeatableRead());
   EXPECT_EQ(world.Sees(id), "v2");
-  world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "v3")});
+  world.Writes("v3");
   EXPECT_EQ(world.Sees(id), "v2");
   world.calls.Run("", id, InsertTakeover("job_1"));
   EXPECT_EQ(world.calls.Commits("", id).status, Status{}) << "it writes another row";
@@ -396,9 +398,9 @@ TEST(DatabaseRepeatableRead, LosesNoUpdate) {
   TwoVersions world;
   const TransactionId id = world.calls.Begin("", RepeatableRead());
   world.Reads(id);
-  world.calls.Writes({WriteLock(MutationKind::kUpdate, "job", "theirs")});
+  world.Writes("theirs");
   world.calls.Run("", id, SetWriter("job", "mine"));
-  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted);
+  EXPECT_EQ(world.CommitIsRefused(id), Code::kAborted);
   EXPECT_EQ(world.Sees(SingleUseRead{}), "theirs");
 }
 
@@ -408,7 +410,7 @@ TEST(DatabaseRepeatableRead, ARowThatItDidNotSeeIsAConflictToo) {
   world.calls.Run("", id, ReadWriter("new"));
   world.calls.Writes({WriteLock(MutationKind::kInsert, "new", "theirs")});
   world.calls.Run("", id, InsertTakeover("new"));
-  EXPECT_EQ(world.calls.Ask(Commit{.transaction = id}).status.code, Code::kAborted);
+  EXPECT_EQ(world.CommitIsRefused(id), Code::kAborted);
 }
 
 TEST(DatabaseRepeatableRead, IsTheDefaultWhereTheDatabaseSaysSo) {
@@ -420,9 +422,7 @@ TEST(DatabaseRepeatableRead, IsTheDefaultWhereTheDatabaseSaysSo) {
         world.calls.Begin("", BeginReadWrite{.previous = {}, .isolation = isolation});
     world.Reads(id);
     world.spanner.Advance(Milliseconds(1));
-    const CallName write =
-        world.calls.Send(Commit{.transaction = SingleUseWrite{},
-                                .mutations = {WriteLock(MutationKind::kUpdate, "job", "v3")}});
+    const CallName write = world.SendsWrite("v3");
     EXPECT_EQ(world.spanner.Waits(write), isolation == Isolation::kSerializable);
     world.calls.Settle();
     world.calls.Ask(Rollback{.transaction = id});
@@ -587,14 +587,11 @@ TEST(DatabaseEmulator, WhoComesWhileTheLockIsHeldIsAborted) {
   const Response late = world.calls.Run("", BeginReadWrite{}, InsertLock("other", "x"));
   EXPECT_EQ(late.status.code, Code::kAborted);
   EXPECT_EQ(late.transaction, "");
-  EXPECT_EQ(world.calls
-                .Ask(Commit{.transaction = SingleUseWrite{},
-                            .mutations = {WriteLock(MutationKind::kInsert, "other", "x")}})
-                .status.code,
-            Code::kAborted);
+  const Mutation insert = WriteLock(MutationKind::kInsert, "other", "x");
+  EXPECT_EQ(world.calls.WhyRefused({insert}).code, Code::kAborted);
   EXPECT_EQ(world.Sees(SingleUseRead{}), "v2");
   EXPECT_EQ(world.calls.Commits("", holder).status, Status{});
-  EXPECT_EQ(world.calls.Writes({WriteLock(MutationKind::kInsert, "other", "x")}).status, Status{});
+  EXPECT_EQ(world.calls.Writes({insert}).status, Status{});
 }
 
 TEST(DatabaseEmulator, BeginAndAStatementWithoutATableTakeNoLock) {
@@ -620,13 +617,9 @@ TEST(DatabaseEmulator, AReadThatWaitsIsAnsweredBesideAnEarlierTransactionOfItsSe
   const SessionName session = world.calls.NewSession(false);
   world.calls.Begin(session);
   const Timestamp ahead = world.spanner.now + Seconds(3);
+  const BeginReadOnly then = {.bound = {.kind = BoundKind::kReadTimestamp, .timestamp = ahead}};
   const TransactionId later =
-      world.calls
-          .Ask(BeginTransaction{
-              .session = session,
-              .options =
-                  BeginReadOnly{.bound = {.kind = BoundKind::kReadTimestamp, .timestamp = ahead}}})
-          .transaction;
+      world.calls.Ask(BeginTransaction{.session = session, .options = then}).transaction;
   const CallName read = world.calls.Send(
       ExecuteSql{.session = session, .transaction = later, .statement = ReadWriter("job")});
   EXPECT_TRUE(world.spanner.Waits(read));

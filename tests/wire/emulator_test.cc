@@ -19,8 +19,6 @@
 namespace whorl::wire::wire_emulator_test {
 namespace {
 
-using testing::HasSubstr;
-
 class WireEmulatorTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
-#include <vector>
 
+#include "tests/cli/json_lines.h"
 #include "tests/cli/lock/lock_cli_testing.h"
 #include "tests/support/written_lease.h"
 
@@ -41,10 +41,9 @@ class ChangeStreamEmulatorTest : public CliTest {
   }
   void SetUp() override {
     if (database_ == nullptr) GTEST_SKIP() << kNoEmulator;
-    const Ended made = Whorl("lock init --stream");
-    EXPECT_EQ(made.code, 0) << made.err;
-    EXPECT_THAT(made.out,
-                HasSubstr("made change stream fenced_locks_changes of table fenced_locks\n"));
+    EXPECT_THAT(
+        Whorl("lock init --stream"),
+        Ends(0, HasSubstr("made change stream fenced_locks_changes of table fenced_locks\n")));
   }
 
   void WriteByHand(const std::string& name, const std::string& writer, const std::string& token) {
@@ -54,6 +53,10 @@ class ChangeStreamEmulatorTest : public CliTest {
     WriteByHand(name, writer, "spanner.commit_timestamp()");
   }
 
+  std::unique_ptr<RunningWhorl> Watch() const {
+    return std::make_unique<RunningWhorl>(
+        Words(kCheck + (" --follow --resume " + (folder_ / "watch.json").string())));
+  }
   // Waits until a watch with --resume watch.json has read what has this text.
   bool HasKept(const std::string& text) const {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -73,9 +76,7 @@ TEST_F(ChangeStreamEmulatorTest, RealLocksUnderContentionHoldWhatTheyPromise) {
   std::map<std::string, std::unique_ptr<RunningWhorl>> pods;
   for (const char* id : {"pod-a", "pod-b", "pod-c"}) {
     pods[id] = std::make_unique<RunningWhorl>(
-        std::vector<std::string>{"lock", "run", "job", "other", "--lease", "1s", "--id", id,
-                                 "--json"},
-        false);
+        Words("lock run job other --lease 1s --json --id " + std::string(id)));
   }
   // Somewhat longer if a killed pod left a transaction open, which keeps the emulator from any other one.
   const auto holder_of_job = [&] {
@@ -103,8 +104,7 @@ TEST_F(ChangeStreamEmulatorTest, RealLocksUnderContentionHoldWhatTheyPromise) {
   }
   const Ended ended = Whorl(std::string(kCheck) + " --json");
   EXPECT_EQ(ended.code, 0) << ended.err;
-  const json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
-  ASSERT_TRUE(read.is_object()) << ended.out;
+  const json read = ParsedJson(ended);
   EXPECT_EQ(read["invariants"]["token_monotonic"]["verdict"], "holds");
   EXPECT_EQ(read["invariants"]["lease_respected"]["verdict"], "holds");
   EXPECT_GE(read["metrics"]["takeovers"], 2);
@@ -113,7 +113,7 @@ TEST_F(ChangeStreamEmulatorTest, RealLocksUnderContentionHoldWhatTheyPromise) {
   // The versions of the rows tell the same.
   const Ended versions = Whorl("check --from 5m --protocol fenced_lease --json");
   EXPECT_EQ(versions.code, 0) << versions.err;
-  const json of_versions = json::parse(versions.out, nullptr, /*allow_exceptions=*/false);
+  const json of_versions = ParsedJson(versions);
   EXPECT_EQ(of_versions["metrics"], read["metrics"]);
   EXPECT_EQ(of_versions["invariants"]["lease_respected"]["verdict"], "holds");
 }
@@ -122,21 +122,19 @@ TEST_F(ChangeStreamEmulatorTest, AHistoryThatBreaksThemIsViolated) {
   WriteByHand("job", "pod-a");
   WriteByHand("job", "pod-b");  // at once, within the lease
   WriteByHand("job", "pod-c", "2026-01-01T00:00:00Z");
-  const Ended ended = Whorl(kCheck);
-  EXPECT_EQ(ended.code, 1) << ended.err;
-  // A token that is not its commit's no process writes.
-  EXPECT_THAT(ended.out, HasSubstr("violated  outside_write"));
-  EXPECT_THAT(ended.out, HasSubstr("set token to 2026-01-01T00:00:00Z, which is not its commit"));
-  EXPECT_THAT(ended.out, HasSubstr("violated  lease_respected"));
-  EXPECT_THAT(ended.out, HasSubstr("pod-b took lock \"job\" from pod-a"));
+  EXPECT_THAT(Whorl(kCheck),
+              // A token that is not its commit's no process writes.
+              Ends(1, AllOf(HasSubstr("violated  outside_write"),
+                            HasSubstr("set token to 2026-01-01T00:00:00Z, which is not its commit"),
+                            HasSubstr("violated  lease_respected"),
+                            HasSubstr("pod-b took lock \"job\" from pod-a"))));
 }
 
 // On call: it is told while it happens, and Ctrl-C gives the verdict.
 TEST_F(ChangeStreamEmulatorTest, AStreamIsFollowed) {
   WriteByHand("job", "pod-a");
-  RunningWhorl check({"check", "--stream", "fenced_locks_changes", "--protocol", "fenced_lease",
-                      "--follow", "--resume", (folder_ / "watch.json").string()},
-                     false);
+  const auto watched = Watch();
+  RunningWhorl& check = *watched;
   ASSERT_TRUE(HasKept("pod-a")) << check.output().text();
   WriteByHand("job", "pod-b");
   EXPECT_TRUE(
@@ -149,21 +147,14 @@ TEST_F(ChangeStreamEmulatorTest, AStreamIsFollowed) {
 
 // A watch that is killed goes on in another process, which knows who held the lock and what was told.
 TEST_F(ChangeStreamEmulatorTest, AnotherProcessGoesOnWhereAWatchWasKilled) {
-  const auto watch = [&] {
-    return std::make_unique<RunningWhorl>(
-        std::vector<std::string>{"check", "--stream", "fenced_locks_changes", "--protocol",
-                                 "fenced_lease", "--follow", "--resume",
-                                 (folder_ / "watch.json").string()},
-        false);
-  };
   WriteByHand("job", "pod-a");
-  auto first = watch();
+  auto first = Watch();
   ASSERT_TRUE(HasKept("pod-a")) << first->output().text();
   first->Signal(SIGKILL);
   first.reset();
   // Within the lease of pod-a, of whose grant only the killed process has read.
   WriteByHand("job", "pod-b");
-  auto second = watch();
+  auto second = Watch();
   EXPECT_TRUE(
       second->output().WaitFor("violated  lease_respected: pod-b took lock \"job\" from pod-a"))
       << second->output().text();
@@ -171,7 +162,7 @@ TEST_F(ChangeStreamEmulatorTest, AnotherProcessGoesOnWhereAWatchWasKilled) {
   second->Signal(SIGKILL);
   second.reset();
   // What was told is not told again, and counts.
-  auto third = watch();
+  auto third = Watch();
   WriteByHand("other", "pod-c");
   ASSERT_TRUE(HasKept("pod-c")) << third->output().text();
   third->Signal(SIGINT);
@@ -181,11 +172,10 @@ TEST_F(ChangeStreamEmulatorTest, AnotherProcessGoesOnWhereAWatchWasKilled) {
                           HasSubstr("row changes 3,"), HasSubstr("takeovers 1\n"),
                           Not(HasSubstr("lease_respected: pod-b"))));
   // A file of another check is none to go on with.
-  const Ended other = Whorl("check --stream mine --protocol fenced_lease --resume watch.json");
-  EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err,
-              AllOf(HasSubstr("is of another check: its stream is \"fenced_locks_changes\""),
-                    HasSubstr("remove it to begin anew")));
+  EXPECT_THAT(
+      Whorl("check --stream mine --protocol fenced_lease --resume watch.json"),
+      Complains(2, AllOf(HasSubstr("is of another check: its stream is \"fenced_locks_changes\""),
+                         HasSubstr("remove it to begin anew"))));
   Write("no.json", "{}");
   EXPECT_THAT(Whorl("check --stream mine --protocol fenced_lease --resume no.json").err,
               HasSubstr("is no file of whorl check --resume"));
@@ -195,20 +185,15 @@ TEST_F(ChangeStreamEmulatorTest, AnotherProcessGoesOnWhereAWatchWasKilled) {
       kept.find("\"changes\": ["), 12,
       R"("changes": [{"event":"leads","id":"a","lock":"job","time":"2026-01-01T00:00:00Z"},)");
   Write("watch.json", kept);
-  const Ended no_change =
-      Whorl("check --stream fenced_locks_changes --protocol fenced_lease --resume watch.json");
-  EXPECT_EQ(no_change.code, 2);
-  EXPECT_THAT(no_change.err, HasSubstr("watch.json cannot be read: \"changes\" has a record"));
+  EXPECT_THAT(Whorl(kCheck + std::string(" --resume watch.json")),
+              Complains(2, HasSubstr("watch.json cannot be read: \"changes\" has a record")));
   EXPECT_THAT(Whorl("check --protocol fenced_lease --resume x.json --from 1m").err,
               HasSubstr("--resume keeps where a check of a change stream was"));
 }
 
 TEST_F(ChangeStreamEmulatorTest, ErrorsSayWhereAndWhatToDo) {
-  const auto expect = [&](const std::string& arguments, int code, const auto& says) {
-    const Ended ended = Whorl(arguments);
-    EXPECT_EQ(ended.code, code) << arguments;
-    EXPECT_THAT(ended.err, says) << arguments;
-    EXPECT_EQ(ended.out, "") << arguments;
+  const auto expect = [&](const std::string& arguments, int code, const TextMatcher& says) {
+    EXPECT_THAT(Whorl(arguments), Ends(code, "", says)) << arguments;
   };
   expect("check --stream none --protocol fenced_lease", 2,
          AllOf(HasSubstr("there is no change stream none in projects/test-project"),
@@ -227,9 +212,8 @@ TEST_F(ChangeStreamEmulatorTest, InitFindsItsStreamAgain) {
       Whorl("lock init --stream").out,
       HasSubstr("change stream fenced_locks_changes of table fenced_locks is there already"));
   EXPECT_EQ(Whorl("lock init --table others --stream mine").code, 0);
-  const Ended other = Whorl("lock init --stream mine");
-  EXPECT_EQ(other.code, 3);
-  EXPECT_THAT(other.err, HasSubstr("does not watch all of table fenced_locks"));
+  EXPECT_THAT(Whorl("lock init --stream mine"),
+              Complains(3, HasSubstr("does not watch all of table fenced_locks")));
   EXPECT_EQ(Whorl("lock init --stream '2 bad'").code, 2);
 }
 

@@ -3,39 +3,23 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "real_client/lock.h"
 #include "real_client/lock_log.h"
+#include "tests/cli/json_lines.h"
 #include "tests/cli/lock/lock_cli_testing.h"
 
 namespace whorl::check_logs_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
 using testing::SizeIs;
 
 constexpr const char* kCheck = "check --from 5m --protocol fenced_lease --lease 1s --json ";
-
-json Parsed(const Ended& ended) {
-  json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
-  EXPECT_TRUE(read.is_object()) << ended.out << ended.err;
-  return read;
-}
-
-std::vector<json> LinesOf(const std::string& text) {
-  std::vector<json> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
-  return lines;
-}
 
 class CheckLogsTest : public CliTest {
  protected:
@@ -47,10 +31,9 @@ class CheckLogsTest : public CliTest {
 
   // Starts the server, and remembers the addresses that it has for its clients.
   std::unique_ptr<RunningWhorl> Serve() {
-    auto serve = std::make_unique<RunningWhorl>(
-        std::vector<std::string>{"serve", "--database", kLockDatabase, "--clients", "pod-a,pod-b",
-                                 "--history", (folder_ / "calls.jsonl").string()},
-        false);
+    auto serve = std::make_unique<RunningWhorl>(Words("serve --clients pod-a,pod-b --database " +
+                                                      std::string(kLockDatabase) + " --history " +
+                                                      (folder_ / "calls.jsonl").string()));
     EXPECT_TRUE(serve->output().WaitFor(std::string(kLockDatabase) + "\n"));
     std::istringstream lines(serve->output().text());
     for (std::string line; std::getline(lines, line);) {
@@ -61,10 +44,8 @@ class CheckLogsTest : public CliTest {
   }
   std::unique_ptr<RunningWhorl> Run(size_t client, const std::string& id) {
     setenv("SPANNER_EMULATOR_HOST", addresses_.at(client).c_str(), 1);
-    return std::make_unique<RunningWhorl>(
-        std::vector<std::string>{"lock", "run", "job", "--lease", "1s", "--id", id, "--json",
-                                 "--out", (folder_ / (id + ".jsonl")).string()},
-        false);
+    return std::make_unique<RunningWhorl>(Words("lock run job --lease 1s --json --id " + id +
+                                                " --out " + (folder_ / (id + ".jsonl")).string()));
   }
   bool HasLogged(const std::string& id, const std::string& event) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -100,7 +81,7 @@ TEST_F(CheckLogsTest, WhatLocksLogAndServeSawIsJudgedWithoutAnythingSaidOfClocks
   }
 
   // With what the processes have logged: their calls show their clocks.
-  const json logged = Parsed(Whorl(kCheck + std::string("pod-a.jsonl pod-b.jsonl")));
+  const json logged = ParsedJson(Whorl(kCheck + std::string("pod-a.jsonl pod-b.jsonl")));
   EXPECT_EQ(logged["invariants"]["single_leader_belief"]["verdict"], "holds") << logged.dump(1);
   EXPECT_EQ(logged["invariants"]["lease_respected"]["verdict"], "holds");
   EXPECT_EQ(logged["invariants"]["handed_token_monotonic"]["verdict"], "holds");
@@ -119,14 +100,14 @@ TEST_F(CheckLogsTest, WhatLocksLogAndServeSawIsJudgedWithoutAnythingSaidOfClocks
 
   // With what serve saw, and no line of a process: who called is known, and no clock.
   // Which lock a call is about its statements say.
-  const json seen = Parsed(Whorl(kCheck + std::string("calls.jsonl")));
+  const json seen = ParsedJson(Whorl(kCheck + std::string("calls.jsonl")));
   EXPECT_EQ(seen["invariants"]["lease_respected"]["verdict"], "holds");
   EXPECT_EQ(seen["invariants"]["single_leader_belief"]["verdict"], "unknown");
   EXPECT_EQ(seen["metrics"]["takeover_costs"], logged["metrics"]["takeover_costs"]);
 
   // With both, nothing is counted twice, and nothing is less certain.
   const json both =
-      Parsed(Whorl(kCheck + std::string("--lock job calls.jsonl pod-a.jsonl pod-b.jsonl")));
+      ParsedJson(Whorl(kCheck + std::string("--lock job calls.jsonl pod-a.jsonl pod-b.jsonl")));
   EXPECT_EQ(both["invariants"]["single_leader_belief"]["verdict"], "holds");
   EXPECT_EQ(both["metrics"]["takeover_costs"], logged["metrics"]["takeover_costs"]);
 
@@ -161,7 +142,7 @@ TEST_F(CheckLockLogTest, AProgramsOwnLocksLogWhatCheckJudges) {
     lock.reset();
     log.Stopped();
   }
-  const json read = Parsed(Whorl(kCheck + std::string("pod-a.jsonl pod-b.jsonl")));
+  const json read = ParsedJson(Whorl(kCheck + std::string("pod-a.jsonl pod-b.jsonl")));
   for (const char* invariant : {"token_monotonic", "lease_respected", "handed_token_monotonic",
                                 "single_leader_belief", "single_worker", "no_work_after_release"}) {
     EXPECT_EQ(read["invariants"][invariant]["verdict"], "holds") << invariant << read.dump(1);
@@ -169,7 +150,7 @@ TEST_F(CheckLockLogTest, AProgramsOwnLocksLogWhatCheckJudges) {
   EXPECT_EQ(read["metrics"]["gaps"], 0);
   int commits = 0;
   int number = 0;
-  for (const json& line : LinesOf(ReadText(folder_ / "pod-a.jsonl"))) {
+  for (const json& line : JsonLines(ReadText(folder_ / "pod-a.jsonl"))) {
     EXPECT_EQ(line["n"], ++number);
     if (line["event"] != "call" || !line.contains("commit")) continue;
     ++commits;

@@ -3,8 +3,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
+#include "tests/cli/json_lines.h"
 #include "tests/cli/lock/lock_cli_testing.h"
 #include "tests/support/written_lease.h"
 
@@ -22,18 +22,13 @@ class CheckVersionsTest : public LockCliTest {
 
   std::unique_ptr<RunningWhorl> Run(const std::string& id) const {
     return std::make_unique<RunningWhorl>(
-        std::vector<std::string>{"lock", "run", "job", "--protocol", protocol_, "--lease", "1s",
-                                 "--id", id, "--json"},
-        false);
+        Words("lock run job --lease 1s --json --protocol " + protocol_ + " --id " + id));
   }
   Ended Check(const std::string& more = "--from 1m") {
     return Whorl("check " + more + " --protocol " + protocol_ + " --lease 1s");
   }
   json CheckJson(const std::string& more = "--from 1m") {
-    const Ended ended = Check(more + " --json");
-    json read = json::parse(ended.out, nullptr, /*allow_exceptions=*/false);
-    EXPECT_TRUE(read.is_object()) << ended.out << ended.err;
-    return read;
+    return ParsedJson(Check(more + " --json"));
   }
   void WriteByHand(const std::string& writer, const std::string& token) {
     WriteFencedLease(database_->Connection().endpoint, "job", writer, token);
@@ -72,20 +67,16 @@ TEST_F(CheckVersionsTest, AHistoryThatBreaksThemIsViolated) {
   WriteByHand("pod-a", "spanner.commit_timestamp()");
   WriteByHand("pod-b", "spanner.commit_timestamp()");  // at once, within the lease
   WriteByHand("pod-c", "2026-01-01T00:00:00Z");
-  const Ended ended = Check();
-  EXPECT_EQ(ended.code, 1) << ended.err;
-  // A token that is not its commit's no process writes.
-  EXPECT_THAT(ended.out, HasSubstr("violated  outside_write"));
-  EXPECT_THAT(ended.out, HasSubstr("set token to 2026-01-01T00:00:00Z, which is not its commit"));
-  EXPECT_THAT(ended.out, HasSubstr("pod-b took lock \"job\" from pod-a"));
+  EXPECT_THAT(Check(),
+              // A token that is not its commit's no process writes.
+              Ends(1, AllOf(HasSubstr("violated  outside_write"),
+                            HasSubstr("set token to 2026-01-01T00:00:00Z, which is not its commit"),
+                            HasSubstr("pod-b took lock \"job\" from pod-a"))));
 }
 
 TEST_F(CheckVersionsTest, ErrorsSayWhereAndWhatToDo) {
-  const auto expect = [&](const std::string& arguments, int code, const auto& says) {
-    const Ended ended = Check(arguments);
-    EXPECT_EQ(ended.code, code) << arguments;
-    EXPECT_THAT(ended.err, says) << arguments;
-    EXPECT_EQ(ended.out, "") << arguments;
+  const auto expect = [&](const std::string& arguments, int code, const TextMatcher& says) {
+    EXPECT_THAT(Check(arguments), Ends(code, "", says)) << arguments;
   };
   expect("--from 1m", 2, HasSubstr("no row of the lock table changed in that time"));
   expect("--from 2h", 2,

@@ -28,9 +28,8 @@ using LockExecTest = LockCliTest;
 TEST_F(LockExecTest, PassesOnTheCommandsExitCode) {
   Init("job");
   for (const int code : {0, 1, 9, 124, 255}) {
-    const Ended ended = Whorl("lock exec job -- sh -c 'exit " + std::to_string(code) + "'");
-    EXPECT_EQ(ended.code, code);
-    EXPECT_THAT(ended.err, IsEmpty());
+    EXPECT_THAT(Whorl("lock exec job -- sh -c 'exit " + std::to_string(code) + "'"),
+                Complains(code, IsEmpty()));
   }
   EXPECT_EQ(Whorl("lock exec job -- sh -c 'kill -9 $$'").code, 128 + 9);
   EXPECT_EQ(Whorl("lock exec job -- sh -c 'kill -TERM $$'").code, 128 + 15);
@@ -67,12 +66,9 @@ TEST_F(LockExecTest, LeavesTheCommandsArgumentsAlone) {
 
 TEST_F(LockExecTest, SaysWhyACommandCannotBeRun) {
   Init("job");
-  const Ended missing = Whorl("lock exec job -- whorl-no-such-command");
-  EXPECT_EQ(missing.code, 127);
-  EXPECT_EQ(missing.err, "whorl: whorl-no-such-command: No such file or directory\n");
-  const Ended folder = Whorl("lock exec job -- /etc");
-  EXPECT_EQ(folder.code, 126);
-  EXPECT_EQ(folder.err, "whorl: /etc: Permission denied\n");
+  EXPECT_THAT(Whorl("lock exec job -- whorl-no-such-command"),
+              Complains(127, "whorl: whorl-no-such-command: No such file or directory\n"));
+  EXPECT_THAT(Whorl("lock exec job -- /etc"), Complains(126, "whorl: /etc: Permission denied\n"));
   // And the lock was given back.
   EXPECT_EQ(Whorl("lock exec job --no-wait -- true").code, 0);
 }
@@ -124,12 +120,12 @@ TEST_F(LockExecTest, SaysThatATableWithoutItsOnlyRowIsNobodysToTake) {
 // A deployment that calls init at each start must not let a second process work beside the first.
 TEST_F(LockExecTest, ARowThatInitMakesInThePlaceOfALostOneIsNotTakenBesideTheLeader) {
   Init("job");
-  RunningWhorl first(Victim("first", {}), false);
+  RunningWhorl first(Victim("first", {}));
   ASSERT_TRUE(first.output().WaitFor("ready\n"));
   Write("drop.sql", "DROP TABLE fenced_locks");
   ASSERT_EQ(Whorl("lock init --table other --ddl drop.sql").code, 0);
   ASSERT_THAT(Whorl("lock init job --lease 2s").out, HasSubstr("is free at 20"));
-  RunningWhorl second(Victim("second", {}), false);
+  RunningWhorl second(Victim("second", {}));
   ASSERT_TRUE(second.output().WaitFor("ready\n")) << second.output().text();
   EXPECT_EQ(first.WaitForEnd(), 125);
   second.Signal(SIGTERM);
@@ -165,13 +161,10 @@ TEST_F(LockExecTest, SaysThatALeaseIsTooShortForTheLatency) {
   };
   constexpr const char* kHint =
       "; the lease of 1s is too short for this latency: [a-z ]+ took [0-9.]+ s\n";
-  const Ended longer = exec("600ms", "--lease 1s --wait 10s");
-  EXPECT_EQ(longer.code, 125);
-  EXPECT_THAT(longer.err, testing::ContainsRegex(kHint));
-  const Ended nearly = exec("150ms", "--lease 1s");
-  EXPECT_EQ(nearly.code, 125);
-  EXPECT_THAT(nearly.err, testing::ContainsRegex(kHint));
-  EXPECT_THAT(longer.err + nearly.err, Not(HasSubstr("the guard of the command was lost")));
+  const auto is_told =
+      AllOf(testing::ContainsRegex(kHint), Not(HasSubstr("the guard of the command was lost")));
+  EXPECT_THAT(exec("600ms", "--lease 1s --wait 10s"), Complains(125, is_told));
+  EXPECT_THAT(exec("150ms", "--lease 1s"), Complains(125, is_told));
 }
 
 // --- what is held, and what only failed -------------------------------------------------------------
@@ -206,12 +199,12 @@ TEST_F(LockExecTest, SaysAReasonOnceAndNotForEachAttempt) {
     if (call.method != "Commit") return server::FaultAction(server::LetPass{});
     return server::FaultAction(server::FailBefore{Error(Code::kInternal, "said by the test")});
   });
-  const Ended ended = Whorl("lock exec job --wait 2s -- true");
-  EXPECT_EQ(ended.code, 125);
-  EXPECT_THAT(ended.err,
-              testing::MatchesRegex(
-                  "whorl: take: INTERNAL: said by the test[^\n]*; still trying\n"
-                  "whorl: INTERNAL: the lock job was not taken[^\n]*said by the test[^\n]*\n"));
+  EXPECT_THAT(
+      Whorl("lock exec job --wait 2s -- true"),
+      Complains(125,
+                testing::MatchesRegex(
+                    "whorl: take: INTERNAL: said by the test[^\n]*; still trying\n"
+                    "whorl: INTERNAL: the lock job was not taken[^\n]*said by the test[^\n]*\n")));
 }
 
 // No name is taken for SQL, a file or an option.
@@ -238,9 +231,9 @@ TEST_F(LockExecTest, ALongCommandKeepsItsLockByRenewals) {
 
 TEST_F(LockExecTest, CommandsDoNotOverlapWhenWhorlIsKilled) {
   Init("job");
-  RunningWhorl first(Victim("first", {"ignore", "group", "daemon"}), false);
+  RunningWhorl first(Victim("first", {"ignore", "group", "daemon"}));
   ASSERT_TRUE(first.output().WaitFor("ready\n", 3)) << first.output().text();
-  RunningWhorl second(Victim("second", {}), false);
+  RunningWhorl second(Victim("second", {}));
   first.Signal(SIGKILL);
   EXPECT_EQ(first.WaitForEnd(), 128 + SIGKILL);  // and nothing is left
   EXPECT_THAT(first.output().text(), HasSubstr("whorl: whorl itself was killed"));
@@ -254,9 +247,9 @@ TEST_F(LockExecTest, CommandsDoNotOverlapWhenWhorlIsKilled) {
 
 TEST_F(LockExecTest, CommandsDoNotOverlapWhenWhorlIsStopped) {
   Init("job");
-  RunningWhorl first(Victim("first", {"ignore", "group", "daemon"}), false);
+  RunningWhorl first(Victim("first", {"ignore", "group", "daemon"}));
   ASSERT_TRUE(first.output().WaitFor("ready\n", 3)) << first.output().text();
-  RunningWhorl second(Victim("second", {}), false);
+  RunningWhorl second(Victim("second", {}));
   first.Signal(SIGSTOP);
   ASSERT_TRUE(second.output().WaitFor("ready\n"));
   first.Signal(SIGCONT);
@@ -272,7 +265,7 @@ TEST_F(LockExecTest, CommandsDoNotOverlapWhenWhorlIsStopped) {
 // As long as the lock is renewed, nothing else would show that the guard could not end the command.
 TEST_F(LockExecTest, AGuardThatIsStoppedIsContinued) {
   Init("job");
-  RunningWhorl whorl(Victim("beats", {}, "1s"), false);
+  RunningWhorl whorl(Victim("beats", {}, "1s"));
   ASSERT_TRUE(whorl.output().WaitFor("ready\n"));
   std::ifstream children("/proc/" + std::to_string(whorl.pid()) + "/task/" +
                          std::to_string(whorl.pid()) + "/children");
@@ -288,7 +281,7 @@ TEST_F(LockExecTest, AGuardThatIsStoppedIsContinued) {
 TEST_F(LockExecTest, ASignalToWhorlEndsTheCommandAndGivesTheLockBack) {
   Init("job");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    RunningWhorl whorl(Victim("beats", {"daemon"}, "20s"), false);
+    RunningWhorl whorl(Victim("beats", {"daemon"}, "20s"));
     ASSERT_TRUE(whorl.output().WaitFor("ready\n", 2)) << whorl.output().text();
     whorl.Signal(signal);
     EXPECT_EQ(whorl.WaitForEnd(), 128 + signal) << whorl.output().text();
@@ -298,7 +291,7 @@ TEST_F(LockExecTest, ASignalToWhorlEndsTheCommandAndGivesTheLockBack) {
 
 TEST_F(LockExecTest, ACommandThatIgnoresSignalsIsKilled) {
   Init("job");
-  RunningWhorl whorl(Victim("beats", {"ignore", "group", "daemon"}), false);
+  RunningWhorl whorl(Victim("beats", {"ignore", "group", "daemon"}));
   ASSERT_TRUE(whorl.output().WaitFor("ready\n", 3)) << whorl.output().text();
   whorl.Signal(SIGTERM);
   EXPECT_EQ(whorl.WaitForEnd(), 128 + SIGKILL);
@@ -307,9 +300,9 @@ TEST_F(LockExecTest, ACommandThatIgnoresSignalsIsKilled) {
 
 TEST_F(LockExecTest, ASignalWhileItWaitsStartsNothing) {
   Init("job");
-  RunningWhorl holder(Victim("first", {}, "60s"), false);
+  RunningWhorl holder(Victim("first", {}, "60s"));
   ASSERT_TRUE(holder.output().WaitFor("ready\n"));
-  RunningWhorl waiter(Victim("second", {}), false);
+  RunningWhorl waiter(Victim("second", {}));
   // It waits once it has asked who holds the lock.
   std::promise<void> asked;
   std::atomic<bool> told = false;
@@ -341,7 +334,7 @@ TEST_F(LockExecTest, WithATerminalCtrlCIsTheCommands) {
 
 TEST_F(LockExecTest, WhatTheCommandLeavesInTheBackgroundEndsBeforeTheLockIsGivenBack) {
   Init("job");
-  RunningWhorl whorl(Victim("beats", {"ignore", "daemon", "exit"}), false);
+  RunningWhorl whorl(Victim("beats", {"ignore", "daemon", "exit"}));
   EXPECT_EQ(whorl.WaitForEnd(), 0) << whorl.output().text();
   EXPECT_EQ(Whorl("lock exec job --no-wait -- true").code, 0);
 }
@@ -350,11 +343,10 @@ TEST_F(LockExecTest, WhatTheCommandLeavesInTheBackgroundEndsBeforeTheLockIsGiven
 
 TEST_F(LockExecTest, ALockThatIsLostEndsTheCommand) {
   Init("job");
-  RunningWhorl whorl(Victim("beats", {"group"}), false);
+  RunningWhorl whorl(Victim("beats", {"group"}));
   ASSERT_TRUE(whorl.output().WaitFor("ready\n", 2)) << whorl.output().text();
-  const Ended released = Whorl("lock release --force job --lease 2s");
-  EXPECT_EQ(released.code, 0) << released.err;
-  EXPECT_THAT(released.err, AllOf(HasSubstr("holds lock \"job\""), HasSubstr("fencing tokens")));
+  EXPECT_THAT(Whorl("lock release --force job --lease 2s"),
+              Complains(0, AllOf(HasSubstr("holds lock \"job\""), HasSubstr("fencing tokens"))));
   EXPECT_EQ(whorl.WaitForEnd(), 125);
   EXPECT_THAT(whorl.output().text(),
               HasSubstr("lock \"job\" was lost; the command is being ended"));
@@ -362,7 +354,7 @@ TEST_F(LockExecTest, ALockThatIsLostEndsTheCommand) {
 
 TEST_F(LockExecTest, WithoutAServerTheCommandEndsByItsDeadline) {
   Init("job");
-  RunningWhorl whorl(Victim("beats", {"ignore"}), false);
+  RunningWhorl whorl(Victim("beats", {"ignore"}));
   ASSERT_TRUE(whorl.output().WaitFor("ready\n")) << whorl.output().text();
   database_.reset();
   EXPECT_EQ(whorl.WaitForEnd(), 125);
@@ -385,9 +377,8 @@ TEST(LockExecProtocolsTest, RunACommandForLongerThanALease) {
     databases.push_back(ServeModel(protocol));
     setenv("SPANNER_EMULATOR_HOST", databases.back()->Connection().endpoint.c_str(), 1);
     running.push_back(std::make_unique<RunningWhorl>(
-        std::vector<std::string>{"lock", "exec", "job", "--database", kLockDatabase, "--protocol",
-                                 protocol, "--lease", "5s", "--", "sleep", "6"},
-        false));
+        Words("lock exec job --database " + std::string(kLockDatabase) + " --protocol " + protocol +
+              " --lease 5s -- sleep 6")));
   }
   unsetenv("SPANNER_EMULATOR_HOST");
   for (size_t i = 0; i < running.size(); ++i) {

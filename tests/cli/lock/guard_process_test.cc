@@ -24,10 +24,13 @@ using testing::Not;
 std::string InMs(Duration duration) { return std::to_string(duration.ns / 1'000) + " us"; }
 
 // Starts the command and prints the reports until the last one.
-void StartAndWait(Guard& guard) {
-  guard.Start(7, real_client::MonotonicNow() + Seconds(3600));
-  PrintReports(guard);
+std::function<void(Guard&)> Starts(std::optional<uint64_t> token, Duration left) {
+  return [=](Guard& guard) {
+    guard.Start(token, real_client::MonotonicNow() + left);
+    PrintReports(guard);
+  };
 }
+void StartAndWait(Guard& guard) { Starts(7, Seconds(3600))(guard); }
 
 // --- how a command ends --------------------------------------------------------------------------
 
@@ -64,10 +67,7 @@ TEST_F(LockGuardTest, SaysHowTheCommandEndedThoughItHasNotReadAllThatItWasTold) 
 
 TEST_F(LockGuardTest, GivesTheCommandItsEnvironment) {
   constexpr const char* kScript = "echo \"[$WHORL_LOCK_NAME] [${WHORL_LOCK_TOKEN-none}] [$HOME]\"";
-  Begin(Command({"sh", "-c", kScript}), [](Guard& guard) {
-    guard.Start(18'446'744'073'709'551'615U, real_client::MonotonicNow() + Seconds(60));
-    PrintReports(guard);
-  });
+  Begin(Command({"sh", "-c", kScript}), Starts(18'446'744'073'709'551'615U, Seconds(60)));
   EXPECT_TRUE(output_->WaitForEnd());
   const char* home = std::getenv("HOME");
   const std::string rest = "] [" + std::string(home == nullptr ? "" : home) + "]\n";
@@ -75,10 +75,7 @@ TEST_F(LockGuardTest, GivesTheCommandItsEnvironment) {
   waitpid(owner_, nullptr, 0);
 
   setenv("WHORL_LOCK_TOKEN", "of another lock", 1);
-  Begin(Command({"sh", "-c", kScript}), [](Guard& guard) {
-    guard.Start(std::nullopt, real_client::MonotonicNow() + Seconds(60));
-    PrintReports(guard);
-  });
+  Begin(Command({"sh", "-c", kScript}), Starts(std::nullopt, Seconds(60)));
   unsetenv("WHORL_LOCK_TOKEN");
   EXPECT_TRUE(output_->WaitForEnd());
   EXPECT_THAT(output_->text(), HasSubstr("[a name] [none" + rest));
@@ -99,10 +96,7 @@ TEST_F(LockGuardTest, SaysWhyACommandCannotBeStarted) {
 TEST_F(LockGuardTest, StartsNothingWhenTheDeadlineHasPassed) {
   for (const Duration left :
        {Seconds(-1), Duration{}, times_.margin, times_.margin + times_.warning}) {
-    Begin(Victim({}), [left](Guard& guard) {
-      guard.Start(1, real_client::MonotonicNow() + left);
-      PrintReports(guard);
-    });
+    Begin(Victim({}), Starts(1, left));
     ExpectLast(GuardReportKind::kTooLate, EndCause::kItself, 0);
     EXPECT_FALSE(std::filesystem::exists(beats_));
     waitpid(owner_, nullptr, 0);
@@ -133,12 +127,7 @@ TEST_F(LockGuardTest, EndsWhatTheCommandHasLeftBehind) {
 }
 
 TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
-  Begin(Victim({"ignore", "storm"}), [](Guard& guard) {
-    guard.Start(1, real_client::MonotonicNow() + Seconds(60));
-    AwaitGo();
-    guard.End(SIGTERM);
-    PrintReports(guard);
-  });
+  Begin(Victim({"ignore", "storm"}), EndsBy(SIGTERM));
   ASSERT_TRUE(output_->WaitFor("ready\n", 2));
   Go();
   ExpectEnd(EndCause::kAsked, SIGKILL);
@@ -148,27 +137,14 @@ TEST_F(LockGuardTest, EndsProcessesThatForkAndEndWithoutPause) {
 // --- asked to end --------------------------------------------------------------------------------
 
 TEST_F(LockGuardTest, PassesOnASignalAndWhatTheCommandMakesOfIt) {
-  Begin(Victim({"int"}), [](Guard& guard) {
-    guard.Start(1, real_client::MonotonicNow() + Seconds(60));
-    PrintReport(*guard.Wait(LocalInstant::Max()));
-    AwaitGo();
-    guard.End(SIGINT);
-    PrintReports(guard);
-  });
+  Begin(Victim({"int"}), EndsBy(SIGINT));
   ASSERT_TRUE(output_->WaitFor("ready"));
   Go();
   ExpectEnd(EndCause::kAsked, 5 << 8);
 }
 
 TEST_F(LockGuardTest, KillsACommandThatIgnoresIt) {
-  Begin(Victim({"ignore", "daemon"}), [](Guard& guard) {
-    guard.Start(1, real_client::MonotonicNow() + Seconds(60));
-    PrintReport(*guard.Wait(LocalInstant::Max()));
-    AwaitGo();
-    std::cout << "asked " << real_client::MonotonicNow().ns << "\n";
-    guard.End(SIGTERM);
-    PrintReports(guard);
-  });
+  Begin(Victim({"ignore", "daemon"}), EndsBy(SIGTERM));
   ASSERT_TRUE(output_->WaitFor("ready\n", 2));
   Go();
   ExpectEnd(EndCause::kAsked, SIGKILL);

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "cli/lock/guard.h"
+#include "real_client/os.h"
 #include "tests/cli/lock/family_output.h"
 
 namespace whorl::cli {
@@ -102,6 +103,17 @@ class LockGuardTest : public testing::Test {
   static void AwaitGo() {
     char byte = 0;
     EXPECT_EQ(read(STDIN_FILENO, &byte, 1), 1);
+  }
+  // Asks the command to end once the test says Go.
+  static std::function<void(Guard&)> EndsBy(int signal) {
+    return [=](Guard& guard) {
+      guard.Start(1, real_client::MonotonicNow() + Seconds(60));
+      PrintReport(*guard.Wait(LocalInstant::Max()));
+      AwaitGo();
+      std::cout << "asked " << real_client::MonotonicNow().ns << "\n";
+      guard.End(signal);
+      PrintReports(guard);
+    };
   }
   [[noreturn]] static void RunOwner(const GuardOptions& options,
                                     const std::function<void(Guard&)>& body) {

@@ -27,7 +27,7 @@ namespace whorl {
 // whorl with arguments, and all processes that it starts. The destructor kills those that are left.
 class RunningWhorl {
  public:
-  RunningWhorl(const std::vector<std::string>& arguments, bool on_terminal) {
+  explicit RunningWhorl(const std::vector<std::string>& arguments, bool on_terminal = false) {
     std::vector<std::string> words = {WHORL_COMMAND};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;

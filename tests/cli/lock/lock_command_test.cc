@@ -15,6 +15,7 @@
 #include "google/spanner/admin/database/v1/spanner_database_admin.grpc.pb.h"
 #include "protocol/protocols.h"
 #include "real_client/admin_client.h"
+#include "tests/cli/json_lines.h"
 #include "tests/cli/lock/lock_cli_testing.h"
 #include "tests/support/client_waits.h"
 
@@ -40,14 +41,9 @@ void ExpectComplaint(const Ended& ended, int code, const std::string& sentence) 
 
 // `whorl lock run job` with these options, which leads.
 struct Leader : RunningWhorl {
-  explicit Leader(std::vector<std::string> options = {})
-      : RunningWhorl(Joined({"lock", "run", "job"}, std::move(options)), false) {
+  explicit Leader(const std::string& options = "")
+      : RunningWhorl(Words("lock run job " + options)) {
     EXPECT_TRUE(output().WaitFor("leads with token")) << output().text();
-  }
-  static std::vector<std::string> Joined(std::vector<std::string> words,
-                                         std::vector<std::string> more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
   }
 };
 
@@ -103,7 +99,7 @@ TEST_F(LockCliTest, ReleaseWantsForce) {
 // Whoever has taken the lock since the operator looked keeps it.
 TEST_F(LockCliTest, ReleaseFreesOnlyWhomItIsMeantFor) {
   Init("job");
-  Leader run({"--id", "one"});
+  Leader run("--id one");
   const std::string kept = "the lock job is held by one, with token [0-9]+; nothing was released";
   ExpectComplaint(Whorl("lock release --force job --holder two"), 1, kept);
   ExpectComplaint(Whorl("lock release --force job --token 5"), 1, kept);
@@ -171,17 +167,13 @@ TEST(LockInitTest, MakesWhatEachProtocolNeedsAndFindsItAgain) {
   for (const ProtocolInfo& info : Protocols()) {
     SCOPED_TRACE(info.name);
     const auto database = ServeModel("");
-    const std::string shell = "SPANNER_EMULATOR_HOST=" + database->Connection().endpoint +
-                              " WHORL_DATABASE=" + kLockDatabase +
-                              " " WHORL_COMMAND " lock init --new job --protocol " +
-                              std::string(info.name) + " --table other_table >/dev/null 2>&1";
-    EXPECT_EQ(std::system(shell.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
-    EXPECT_EQ(std::system(shell.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
-    const std::string exec = "SPANNER_EMULATOR_HOST=" + database->Connection().endpoint +
-                             " WHORL_DATABASE=" + kLockDatabase +
-                             " " WHORL_COMMAND " lock exec job --protocol " +
-                             std::string(info.name) + " --table other_table -- true";
-    EXPECT_EQ(std::system(exec.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
+    const std::string lock = "SPANNER_EMULATOR_HOST=" + database->Connection().endpoint +
+                             " WHORL_DATABASE=" + kLockDatabase + " " WHORL_COMMAND " lock ";
+    const std::string of = " --table other_table --protocol " + std::string(info.name);
+    const std::string init = lock + "init --new job" + of + " >/dev/null 2>&1";
+    for (const std::string& line : {init, init, lock + "exec job" + of + " -- true"}) {
+      EXPECT_EQ(std::system(line.c_str()), 0) << line;  // NOLINT(concurrency-mt-unsafe)
+    }
   }
 }
 
@@ -238,8 +230,8 @@ TEST_F(LockCliTest, InitCanMakeTheDatabase) {
 
 TEST_F(LockCliTest, RunLogsHowALockPasses) {
   Init("job");
-  Leader first({"--id", "one"});
-  RunningWhorl second({"lock", "run", "job", "--id", "two", "--json"}, false);
+  Leader first("--id one");
+  RunningWhorl second(Words("lock run job --id two --json"));
   ASSERT_TRUE(second.output().WaitFor("\"started\""));
   EXPECT_EQ(first.EndBy(SIGTERM), 0);
   EXPECT_THAT(first.output().text(),
@@ -248,11 +240,9 @@ TEST_F(LockCliTest, RunLogsHowALockPasses) {
   EXPECT_THAT(first.output().text(), ContainsRegex("Z stopped\n$"));
   ASSERT_TRUE(second.output().WaitFor("\"leads\"")) << second.output().text();
   EXPECT_EQ(second.EndBy(SIGINT), 0);
-  std::istringstream lines(second.output().text());
   std::map<std::string, int> events;
   int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const json event = json::parse(line);
+  for (const json& event : JsonLines(second.output().text())) {
     EXPECT_EQ(event["id"], "two");
     EXPECT_EQ(event["n"], ++number);
     EXPECT_THAT(event["time"].get<std::string>(), MatchesRegex("20.*T.*Z"));
@@ -270,19 +260,17 @@ TEST_F(LockCliTest, RunLogsHowALockPasses) {
 // Whoever judges the log has to know until when the process believed.
 TEST_F(LockCliTest, RunLogsRenewalsInJsonOnly) {
   Init("job");
-  RunningWhorl json_run({"lock", "run", "job", "--lease", "1s", "--json"}, false);
+  RunningWhorl json_run(Words("lock run job --lease 1s --json"));
   ASSERT_TRUE(json_run.output().WaitFor("\"renewed\"", 2)) << json_run.output().text();
   EXPECT_EQ(json_run.EndBy(SIGTERM), 0);
-  std::istringstream lines(json_run.output().text());
-  for (std::string line; std::getline(lines, line);) {
-    const json event = json::parse(line);
+  for (const json& event : JsonLines(json_run.output().text())) {
     if (event["event"] != "renewed") continue;
     EXPECT_EQ(event["lock"], "job");
     const double left = std::stod(event["left"].get<std::string>());
     EXPECT_GT(left, 0);
     EXPECT_LE(left, 1);
   }
-  Leader text_run({"--lease", "1s"});
+  Leader text_run("--lease 1s");
   // They outlive calls that the server answers while this test ends.
   const auto commits = std::make_shared<std::atomic<int>>(0);
   const auto renewed = std::make_shared<std::promise<void>>();
@@ -300,7 +288,7 @@ TEST_F(LockCliTest, RunTakesPartInSeveralLocksAndAppendsToAFile) {
   Init("a");
   Init("b");
   Write("log", "before\n");
-  RunningWhorl run({"lock", "run", "a", "b", "--out", (folder_ / "log").string()}, false);
+  RunningWhorl run(Words("lock run a b --out " + (folder_ / "log").string()));
   ASSERT_TRUE(RunsUntil([&] { return Whorl("lock get a").code + Whorl("lock get b").code == 0; }));
   EXPECT_EQ(run.EndBy(SIGTERM), 0);
   EXPECT_THAT(run.output().text(), IsEmpty());
@@ -320,7 +308,7 @@ TEST_F(LockCliTest, ALogThatCannotBeWrittenEndsRunAndGivesTheLockBack) {
 TEST_F(LockCliTest, RunServesMetrics) {
   Init("job");
   const std::string address = "127.0.0.1:" + std::to_string(FreePort());
-  Leader run({"--lease", "1s", "--metrics", address});
+  Leader run("--lease 1s --metrics " + address);
   ExpectComplaint(Whorl("lock run other --metrics " + address), 3, "the port is taken");
   EXPECT_EQ(Whorl("lock exec other --metrics " + address + " -- true").code, 125);
   std::string text;
@@ -344,7 +332,7 @@ TEST_F(LockCliTest, RunServesMetrics) {
 
 TEST_F(LockCliTest, RunSaysWhenSpannerDoesNotAnswerAndWhenItDoesAgain) {
   Init("job");
-  Leader run({"--lease", "1s"});
+  Leader run("--lease 1s");
   SpannerSaysNo(*database_);
   EXPECT_TRUE(run.output().WaitFor("beat: PERMISSION_DENIED: the test says no"));
   EXPECT_TRUE(run.output().WaitFor("leads no longer"));
@@ -357,7 +345,7 @@ TEST_F(LockCliTest, RunSaysWhenSpannerDoesNotAnswerAndWhenItDoesAgain) {
 // Reads are answered while every write is denied.
 TEST_F(LockCliTest, RunDoesNotTakeAReadForTheEndOfTheTrouble) {
   Init("job");
-  Leader run({"--lease", "1s"});
+  Leader run("--lease 1s");
   std::atomic<int> reads = 0;
   database_->server()->SetFaults([&reads](const server::CallInfo& call) -> server::FaultAction {
     if (call.method == "ExecuteStreamingSql") ++reads;
@@ -394,7 +382,7 @@ TEST_F(LockCliTest, ASignalThatIsRepeatedAtOnceIsOneSignal) {
 
 TEST_F(LockCliTest, RunSaysWhatItCouldNotGiveBackInTime) {
   Init("job");
-  Leader run({"--release-timeout", "50ms"});
+  Leader run("--release-timeout 50ms");
   const auto gate = std::make_shared<server::Gate>();
   database_->server()->SetFaults(
       [gate](const server::CallInfo&) { return server::HoldRequest{gate}; });
@@ -405,7 +393,7 @@ TEST_F(LockCliTest, RunSaysWhatItCouldNotGiveBackInTime) {
 }
 
 TEST_F(LockCliTest, RunSaysThatALeaseIsRaised) {
-  RunningWhorl run({"lock", "run", "job", "--lease", "10ms"}, false);
+  RunningWhorl run(Words("lock run job --lease 10ms"));
   EXPECT_TRUE(run.output().WaitFor("with a lease of 1s, its least, instead of 10ms"));
   EXPECT_EQ(run.EndBy(SIGTERM), 0);
   EXPECT_THAT(Whorl("lock exec job --lease 10ms -- true").err,
@@ -449,7 +437,7 @@ TEST_F(LockCliTest, OptionsSayWhereSpannerIs) {
 // A lock of a mistyped name protects nothing.
 TEST_F(LockCliTest, RunSaysThatALockIsNotThereAndRefusesItIfItMustBe) {
   Init("nightly");
-  RunningWhorl run({"lock", "run", "nightly", "nihgtly", "--lease", "1s"}, false);
+  RunningWhorl run(Words("lock run nightly nihgtly --lease 1s"));
   ASSERT_TRUE(run.output().WaitFor("nihgtly: leads with token"));
   const std::string text = run.output().text();
   const size_t at = text.find(
@@ -485,12 +473,12 @@ INSTANTIATE_TEST_SUITE_P(Protocols, SharedIdTest,
                          [](const auto& param) { return param.param.protocol; });
 
 TEST_P(SharedIdTest, RunWarnsWhenASecondProcessBeatsUnderItsId) {
-  const std::vector<std::string> arguments = {
-      "lock",           "run",  "job",   "--protocol", GetParam().protocol, "--lease",
-      GetParam().lease, "--id", "host-1"};
-  RunningWhorl first(arguments, false);
+  const std::vector<std::string> arguments =
+      Words("lock run job --id host-1 --protocol " + GetParam().protocol + " --lease " +
+            GetParam().lease);
+  RunningWhorl first(arguments);
   ASSERT_TRUE(first.output().WaitFor("job: leads")) << first.output().text();
-  RunningWhorl second(arguments, false);
+  RunningWhorl second(arguments);
   const std::string warning = "job: another process beats under this id, host-1: each process";
   EXPECT_TRUE(second.output().WaitFor(warning)) << second.output().text();
   EXPECT_EQ(second.EndBy(SIGTERM), 0);
@@ -522,13 +510,9 @@ TEST_F(LockCliTest, EveryCommandEndsInTimeAndSaysWhatItWaitsFor) {
         "release --force job: 3", "migrate: 3", "exec job --no-wait -- true: 125"}) {
     EXPECT_THAT(ended.out, HasSubstr(std::string(end) + "\n"));
   }
-  size_t notices = 0;
   const std::string notice = "whorl: waiting for Spanner at " + host + "\n";
-  for (size_t at = ended.out.find(notice); at != std::string::npos;
-       at = ended.out.find(notice, at + 1)) {
-    ++notices;
-  }
-  EXPECT_EQ(notices, 7) << ended.out;
+  const size_t without = Replaced(ended.out, notice, "").size();
+  EXPECT_EQ((ended.out.size() - without) / notice.size(), 7U) << ended.out;
 }
 
 // --- migration -----------------------------------------------------------------------------------
@@ -552,7 +536,7 @@ class LockCliEmulatorTest : public CliTest {
 TEST_F(LockCliEmulatorTest, TurnsSpindlesTableIntoFencedLeasesUnlessASpindleBeats) {
   ASSERT_EQ(Whorl("lock init --create-database --protocol spindle_v2").code, 0);
   {
-    Leader old({"--protocol", "spindle_v2", "--lease", "2s"});
+    Leader old("--protocol spindle_v2 --lease 2s");
     ExpectComplaint(Shell("\"$W\" lock migrate --lease 2s >/dev/null"), 1,
                     "lock \"job\" was renewed or taken.*stop all processes of spindle");
     EXPECT_EQ(Whorl("lock get job --protocol spindle_v2").code, 0);
@@ -709,38 +693,11 @@ TEST_F(LockCliTest, WithoutItsProgramItSaysWhatIsMissing) {
 // Whatever the arguments are, the command ends with one of its own exit codes.
 TEST_F(LockCliTest, AnyArgumentsAreAnswered) {
   std::mt19937 chance(20261122);  // NOLINT(cert-msc51-cpp): the same words each time
-  const std::vector<std::string> words = {"exec",
-                                          "get",
-                                          "list",
-                                          "release",
-                                          "init",
-                                          "job",
-                                          "--",
-                                          "--wait",
-                                          "1ms",
-                                          "-1s",
-                                          "--id",
-                                          "--json",
-                                          "--table",
-                                          "--lease",
-                                          "1s",
-                                          "'--x=y'",
-                                          "-h",
-                                          "'%s%n'",
-                                          "''",
-                                          "--no-wait",
-                                          "true",
-                                          "--force",
-                                          "--protocol",
-                                          "all",
-                                          "--client",
-                                          "--out=",
-                                          "-vvv",
-                                          "\"$(printf '\\377')\"",
-                                          "--conflict-exit-code",
-                                          "7",
-                                          "--kill-after",
-                                          "99999999999s"};
+  std::vector<std::string> words = Words(
+      "exec get list release init job -- --wait 1ms -1s --id --json --table --lease 1s '--x=y' -h "
+      "'%s%n' '' --no-wait true --force --protocol all --client --out= -vvv --conflict-exit-code 7 "
+      "--kill-after 99999999999s");
+  words.emplace_back("\"$(printf '\\377')\"");
   for (int i = 0; i < 150; ++i) {
     std::string line = "lock";
     const size_t count = chance() % 7;

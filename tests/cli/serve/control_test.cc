@@ -1,5 +1,4 @@
 // The control plane of `whorl serve` and `whorl proxy`.
-#include <map>
 #include <set>
 #include <thread>
 
@@ -11,7 +10,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 
 TEST_F(ControlTest, FaultsComeAndGoWhileProgramsRun) {
   StartServe();

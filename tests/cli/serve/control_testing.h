@@ -21,7 +21,7 @@ class ControlTest : public CliTest {
   // Starts whorl with --control on a free port, and waits until it says its addresses.
   void Start(std::vector<std::string> words) {
     words.insert(words.end(), {"--control", "0"});
-    whorl_ = std::make_unique<RunningWhorl>(words, false);
+    whorl_ = std::make_unique<RunningWhorl>(words);
     ASSERT_TRUE(whorl_->output().WaitFor("WHORL_CONTROL=http://127.0.0.1:"))
         << whorl_->output().text();
     ASSERT_TRUE(whorl_->output().WaitFor("\n"));
@@ -46,6 +46,11 @@ class ControlTest : public CliTest {
     EXPECT_TRUE(result);
     EXPECT_EQ(result->status, code) << result->body;
     return result->body.empty() ? Json() : Json::parse(result->body);
+  }
+  void Says(int client, const std::string& event) {
+    Got(http_->Post("/clients/" + std::to_string(client) + "/says",
+                    R"({"lock": "job", "event": ")" + event + "\"}", "application/json"),
+        204);
   }
   Json Get(const std::string& path) { return Got(http_->Get(path), 200); }
   Json Post(const std::string& path, const std::string& body, int code = 200) {

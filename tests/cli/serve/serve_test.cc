@@ -53,9 +53,7 @@ TEST_F(ServeTest, PassesOnHowTheCommandEnded) {
 
 TEST_F(ServeTest, SignalsReachTheCommand) {
   RunningWhorl serve({"serve", "--", "sh", "-c",
-                      "trap 'echo heard; exit 4' TERM; echo there; "
-                      "while :; do read line; done"},
-                     false);
+                      "trap 'echo heard; exit 4' TERM; echo there; while :; do read line; done"});
   ASSERT_TRUE(serve.output().WaitFor("there"));
   serve.Signal(SIGTERM);
   EXPECT_EQ(serve.WaitForEnd(), 4);
@@ -65,8 +63,7 @@ TEST_F(ServeTest, SignalsReachTheCommand) {
 // The command does not end by SIGTERM, and gets SIGKILL. WaitForEnd waits for it, too.
 TEST_F(ServeTest, IfItDiesItSaysSoAndTheCommandEndsToo) {
   RunningWhorl serve({"serve", "--", "sh", "-c",
-                      "trap 'echo heard' TERM; echo there; while :; do read line; done"},
-                     false);
+                      "trap 'echo heard' TERM; echo there; while :; do read line; done"});
   ASSERT_TRUE(serve.output().WaitFor("there"));
   serve.Signal(SIGTERM);
   ASSERT_TRUE(serve.output().WaitFor("heard"));  // so serve knows its process
@@ -76,7 +73,7 @@ TEST_F(ServeTest, IfItDiesItSaysSoAndTheCommandEndsToo) {
 }
 
 TEST_F(ServeTest, WithoutACommandItSaysWhereItIsUntilASignal) {
-  RunningWhorl serve({"serve", "--database", kLockDatabase}, false);
+  RunningWhorl serve(Words("serve --database " + std::string(kLockDatabase)));
   ASSERT_TRUE(serve.output().WaitFor(std::string(kLockDatabase) + "\n"));
   const std::string text = serve.output().text();
   EXPECT_THAT(text, ContainsRegex("^SPANNER_EMULATOR_HOST=127.0.0.1:[0-9]+\n"));
@@ -90,13 +87,10 @@ TEST_F(ServeTest, WithoutACommandItSaysWhereItIsUntilASignal) {
 
 TEST_F(ServeTest, BadInputIsToldBeforeAnythingIsServed) {
   Write("wrong.sql", "CREATE TABEL a;");
-  const Ended ddl = Whorl("serve --ddl wrong.sql");
-  EXPECT_EQ(ddl.code, 2);
-  EXPECT_THAT(ddl.err, HasSubstr("TABEL"));
+  EXPECT_THAT(Whorl("serve --ddl wrong.sql"), Complains(2, HasSubstr("TABEL")));
   EXPECT_EQ(Whorl("serve --ddl none.sql").code, 2);
-  EXPECT_NE(Whorl("serve --split locks:m").err.find("--ddl makes no table locks"),
-            std::string::npos);
-  EXPECT_NE(Whorl("serve --split locks").err.find("needs TABLE:KEY, got locks"), std::string::npos);
+  EXPECT_THAT(Whorl("serve --split locks:m").err, HasSubstr("--ddl makes no table locks"));
+  EXPECT_THAT(Whorl("serve --split locks").err, HasSubstr("needs TABLE:KEY, got locks"));
   EXPECT_THAT(Whorl("serve --database d").err, HasSubstr("--database: "));
   EXPECT_EQ(Whorl("serve --epsilon 5").code, 2);
   EXPECT_EQ(Whorl("serve --").code, 2);
@@ -139,10 +133,9 @@ TEST_F(ServeTest, RulesThatCannotBeMeantAreToldBeforeAnythingIsServed) {
 // Java's and Python's clients wait for an hour for the answer to a Commit, in silence.
 TEST_F(ServeTest, SaysWhichCallHangsByWhichRule) {
   Write("faults.json", R"({"faults": [{"method": "Commit", "do": "drop_reply", "times": 0}]})");
-  RunningWhorl serve(
-      {"serve", "--database", kLockDatabase, "--faults", (folder_ / "faults.json").string(),
-       "--hangs-after", "50ms", "--", WHORL_COMMAND, "lock", "init", "job"},
-      false);
+  RunningWhorl serve(Words("serve --hangs-after 50ms --database " + std::string(kLockDatabase) +
+                           " --faults " + (folder_ / "faults.json").string() +
+                           " -- " WHORL_COMMAND " lock init job"));
   EXPECT_TRUE(serve.output().WaitFor("Commit of client 1 has had no answer for 50ms by "))
       << serve.output().text();
   EXPECT_THAT(serve.output().text(), HasSubstr("faults.json:1 (/faults/0), drop_reply; it hangs"));
@@ -151,7 +144,7 @@ TEST_F(ServeTest, SaysWhichCallHangsByWhichRule) {
 }
 
 TEST_F(ServeTest, AProxyStandsBeforeAnotherServer) {
-  RunningWhorl serve({"serve", "--database", kLockDatabase}, false);
+  RunningWhorl serve(Words("serve --database " + std::string(kLockDatabase)));
   ASSERT_TRUE(serve.output().WaitFor(std::string(kLockDatabase) + "\n"));
   const std::string text = serve.output().text();
   const std::string address = text.substr(text.find('=') + 1, text.find('\n') - text.find('=') - 1);

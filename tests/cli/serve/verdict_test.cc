@@ -163,15 +163,11 @@ TEST_F(VerdictTest, BeliefsAreJudgedWhenAllWhoWriteSpeak) {
   one_->Writes(kInsert);
   Advance("20s");
   two_->Takes("2026-01-01T00:00:20Z");
-  Got(http_->Post("/clients/1/says", R"({"event": "leads", "lock": "job"})", "application/json"),
-      204);
+  Says(1, "leads");
   EXPECT_EQ(ResultOf("single_leader_belief")["because"], "client 2 does not say whether it leads");
-  Got(http_->Post("/clients/2/says", R"({"event": "leads_not", "lock": "job"})",
-                  "application/json"),
-      204);
+  Says(2, "leads_not");
   EXPECT_EQ(ResultOf("single_leader_belief")["verdict"], "holds");
-  Got(http_->Post("/clients/2/says", R"({"event": "leads", "lock": "job"})", "application/json"),
-      204);
+  Says(2, "leads");
   EXPECT_EQ(ResultOf("single_leader_belief")["verdict"], "violated");
 }
 
@@ -198,8 +194,7 @@ TEST_F(VerdictTest, ABrokenPromiseFailsACommandThatSucceeds) {
   RunningWhorl serve({"serve", "--database", kLockDatabase, "--clients", "2", "--judge",
                       "fenced_lease", "--", "sh", "-c",
                       std::string(WHORL_COMMAND) + " lock init job --database " + kLockDatabase +
-                          "; echo two is $WHORL_CLIENT_2.; " + "cat " + (folder_ / "go").string()},
-                     false);
+                          "; echo two is $WHORL_CLIENT_2.; " + "cat " + (folder_ / "go").string()});
   ASSERT_TRUE(serve.output().WaitFor("."));
   ASSERT_TRUE(serve.output().WaitFor("two is "));
   const std::string text = serve.output().text();

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tests/cli/cli_testing.h"
+#include "tests/cli/json_lines.h"
 
 namespace whorl::replay_program_test {
 namespace {
@@ -46,14 +47,17 @@ class ReplayProgramTest : public CliTest {
     Write("scenario.json", scenario);
     return Shell("$W replay scenario.json --on server --json --program '" + program + "'");
   }
+  // It ended as expected, and its history has no holes.
+  static json RealRun(const Ended& ended) {
+    EXPECT_THAT(ended, Ends(0));
+    json real = ParsedJson(ended)["scenarios"][0]["real"][0];
+    EXPECT_TRUE(real["holes"].empty()) << real;
+    return real;
+  }
 };
 
 TEST_F(ReplayProgramTest, ALockOfOursComesToTheVerdictsOfTheSimulation) {
-  const Ended ended = Replay(WHORL_LOCK_PROGRAM, kFaults);
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  const json document = json::parse(ended.out);
-  const json& real = document["scenarios"][0]["real"][0];
-  EXPECT_TRUE(real["holes"].empty()) << real;
+  const json real = RealRun(Replay(WHORL_LOCK_PROGRAM, kFaults));
   EXPECT_GE(real["metrics"]["takeovers"], 2) << real;
   EXPECT_EQ(real["verdicts"]["one_live_token"], "holds");
   // Beats, reads and writes were all recognised.
@@ -62,46 +66,44 @@ TEST_F(ReplayProgramTest, ALockOfOursComesToTheVerdictsOfTheSimulation) {
 
 // Each lock has holder, calls and beliefs of its own, though one process takes part in both.
 TEST_F(ReplayProgramTest, AProcessTakesPartInSeveralLocks) {
-  const Ended ended = Replay(WHORL_LOCK_PROGRAM, R"({
+  const json real = RealRun(Replay(WHORL_LOCK_PROGRAM, R"({
     "version": 1, "about": "Two locks, and a crash.", "protocol": "fenced_lease",
     "locks": ["orders", "mail"], "lease": "2s", "duration": "10s", "seed": 1,
     "nodes": ["a", { "name": "b", "start_at": "1s" }],
     "faults": [{ "at": "3s", "do": "crash", "node": "a" }],
     "expect": { "holds": ["one_live_token", "single_leader_belief", "isolation"],
                 "sometimes": ["takeover"] }
-  })");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  const json real = json::parse(ended.out)["scenarios"][0]["real"][0];
-  EXPECT_TRUE(real["holes"].empty()) << real;
+  })"));
   EXPECT_EQ(real["metrics"]["takeovers"], 2) << real;
   EXPECT_EQ(real["verdicts"]["single_leader_belief"], "holds");
 }
 
 TEST_F(ReplayProgramTest, SaysWhatAProgramDoesWrong) {
-  Ended ended = Replay(Script("talks", "echo leader active; sleep 60"));
-  EXPECT_EQ(ended.code, 3);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("the program of node \"a\""), HasSubstr("line 1"),
-                               HasSubstr("leader active"), HasSubstr("standard error")));
-  ended = Replay(Script("strays", "echo '{\"event\":\"leads\",\"lock\":\"x\"}'; sleep 60"));
-  EXPECT_EQ(ended.code, 3);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("line 1"), HasSubstr("names no lock of this process")));
-  ended = Replay(Script("ends", "echo 'no such table' >&2; exit 1"));
-  EXPECT_EQ(ended.code, 3);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("ended by itself"), HasSubstr("no such table")));
-  ended = Replay(Script("floods", "yes | tr -d '\\n'"));
-  EXPECT_EQ(ended.code, 3);
-  EXPECT_THAT(ended.err, HasSubstr("longer than 64 KiB"));
-  ended = Replay(Script("invents",
-                        "echo '{\"event\":\"ready\"}'\n"
-                        "echo '{\"event\":\"answer\",\"id\":9,\"yes\":true}'; sleep 60"));
-  EXPECT_EQ(ended.code, 3);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("line 2"), HasSubstr("was not asked")));
+  struct Wrong {
+    std::string name;
+    std::string script;
+    TextMatcher told;
+  };
+  for (const auto& [name, script, told] : std::vector<Wrong>{
+           {"talks", "echo leader active; sleep 60",
+            AllOf(HasSubstr("the program of node \"a\""), HasSubstr("line 1"),
+                  HasSubstr("leader active"), HasSubstr("standard error"))},
+           {"strays", R"(echo '{"event":"leads","lock":"x"}'; sleep 60)",
+            AllOf(HasSubstr("line 1"), HasSubstr("names no lock of this process"))},
+           {"ends", "echo 'no such table' >&2; exit 1",
+            AllOf(HasSubstr("ended by itself"), HasSubstr("no such table"))},
+           {"floods", R"(yes | tr -d '\n')", HasSubstr("longer than 64 KiB")},
+           {"invents",
+            R"(echo '{"event":"ready"}'; echo '{"event":"answer","id":9,"yes":true}'; sleep 60)",
+            AllOf(HasSubstr("line 2"), HasSubstr("was not asked"))}}) {
+    EXPECT_THAT(Replay(Script(name, script)), Complains(3, told)) << name;
+  }
 }
 
 TEST_F(ReplayProgramTest, ALockOfOursConforms) {
   const Ended ended = Whorl("conform '" WHORL_LOCK_PROGRAM "' --protocol fenced_lease --json");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  const json document = json::parse(ended.out);
+  EXPECT_THAT(ended, Ends(0));
+  const json document = ParsedJson(ended);
   EXPECT_EQ(document["conforms"], true);
   for (const json& point : document["points"]) {
     const bool may_be_unseen = point["point"] == "sends every step";
@@ -112,14 +114,13 @@ TEST_F(ReplayProgramTest, ALockOfOursConforms) {
 TEST_F(ReplayProgramTest, AnAuthorIsToldWhatIsMissing) {
   const std::string mute =
       Script("mute", "echo '{\"event\":\"ready\"}'; while read -r order; do :; done");
-  const Ended ended = Whorl("conform '" + mute + "' --protocol spindle_v2");
-  EXPECT_EQ(ended.code, 1) << ended.err;
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("NO        takes part when told to start"),
-                               HasSubstr("NO        says that it leads"),
-                               HasSubstr("NO        names its token"),
-                               HasSubstr("NO        is replaced when it crashes"),
-                               HasSubstr("NO        takes part again after a restart"),
-                               HasSubstr("yes       ends its part when told to stop")));
+  EXPECT_THAT(Whorl("conform '" + mute + "' --protocol spindle_v2"),
+              Ends(1, AllOf(HasSubstr("NO        takes part when told to start"),
+                            HasSubstr("NO        says that it leads"),
+                            HasSubstr("NO        names its token"),
+                            HasSubstr("NO        is replaced when it crashes"),
+                            HasSubstr("NO        takes part again after a restart"),
+                            HasSubstr("yes       ends its part when told to stop"))));
   ExpectUsageError("conform '" + mute + "' --protocol spindle", "spindle_v2");
   ExpectUsageError("conform '" + mute + "'", "--protocol");
 }
@@ -129,9 +130,8 @@ TEST_F(ReplayProgramTest, RefusesWhatNoProgramCanHave) {
   EXPECT_THAT(Replay(Write("text", "text")).err, HasSubstr("cannot be executed"));
   std::string clocks(kShort);
   clocks.replace(clocks.find(R"("a")"), 3, R"({ "name": "a", "clock": { "offset": "1s" } })");
-  const Ended ended = Replay("/bin/true", clocks);
-  EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("/nodes/0/clock"), HasSubstr("--program")));
+  EXPECT_THAT(Replay("/bin/true", clocks),
+              Complains(2, AllOf(HasSubstr("/nodes/0/clock"), HasSubstr("--program"))));
   Write("scenario.json", kShort);
   EXPECT_THAT(Whorl("replay scenario.json --program /bin/true").err, HasSubstr("wants --on"));
   const Ended other = Shell("$W replay scenario.json --on server --protocol spindle_v2");

@@ -133,6 +133,15 @@ server::ServerOptions InParts() {
 
 std::string Local(uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
+// Holds Commits until `open` is answered.
+TestInterceptor::OfRequest Hold(Answered<bool>& open, Interception then = {}) {
+  return [=, &open](const ProxiedCall& call) {
+    if (call.method != "Commit") return Interception{};
+    open.Wait();
+    return then;
+  };
+}
+
 class FaultProxyTest : public testing::Test {
  protected:
   explicit FaultProxyTest(ProxyOptions options = {})
@@ -313,10 +322,7 @@ TEST_F(FaultProxyTest, AnInterceptorThatBlocksDelaysNoOtherCall) {
   // It waits, say, until a process has been stopped: the same node's other calls, and those of
   // other nodes, go on.
   Answered<bool> open;
-  interceptor_.OnRequests([&](const ProxiedCall& call) {
-    if (call.method == "Commit") open.Wait();
-    return Interception{};
-  });
+  interceptor_.OnRequests(Hold(open));
   TestClient client(address_);
   TestClient other(Local(proxy_.Open(kOther)));
   const SessionName session = client.OpenSession();
@@ -333,10 +339,7 @@ TEST_F(FaultProxyTest, WhatANodeAskedForIsDoneWhenItHasGone) {
   // It is killed while its Commit is on its way: Spanner gets it nevertheless, and the interceptor
   // hears what became of it.
   Answered<bool> open;
-  interceptor_.OnRequests([&](const ProxiedCall& call) {
-    if (call.method == "Commit") open.Wait();
-    return Interception{};
-  });
+  interceptor_.OnRequests(Hold(open));
   auto client = Connect(address_);
   Answered<TransactionResult> answered;
   BeginsToPut(*client, answered);
@@ -350,11 +353,7 @@ TEST_F(FaultProxyTest, WhatANodeAskedForIsDoneWhenItHasGone) {
 TEST_F(FaultProxyTest, ACallWhoseNodeHasGoneCanBeDropped) {
   // And is over then, or the proxy could not shut down.
   Answered<bool> open;
-  interceptor_.OnRequests([&](const ProxiedCall& call) {
-    if (call.method != "Commit") return Interception{};
-    open.Wait();
-    return Drop();
-  });
+  interceptor_.OnRequests(Hold(open, Drop()));
   auto client = Connect(address_);
   Answered<TransactionResult> answered;
   BeginsToPut(*client, answered);

@@ -2,21 +2,14 @@
 // and outcomes are the same, except where the library leaves no choice.
 #include "tests/support/scripts.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "live/emulator_process.h"
 #include "real_client/google_cloud/google_cloud_client.h"
-#include "spanner_model/server/server.h"
-#include "tests/support/grpc_backend.h"
-#include "tests/support/raw_spanner.h"
-#include "tests/support/scripted_network.h"
+#include "tests/support/script_servers.h"
 
 namespace whorl::scripts_test {
 namespace {
@@ -102,46 +95,16 @@ std::string NameOf(const testing::TestParamInfo<Script>& script) { return script
 
 class GoogleCloudScriptTest : public testing::TestWithParam<Script> {};
 
-// On whorl's own server.
 TEST_P(GoogleCloudScriptTest, ByTheModel) {
-  server::ServerOptions options;
-  options.backend.databases = {{.name = kScriptDatabase, .statements = ScriptDdl()}};
-  auto server = server::Server::Start(std::move(options));
-  ASSERT_TRUE(server.ok()) << server.status().message();
-  GrpcBackend backend(MakeChannel((*server)->address()), kScriptDatabase, MakeGoogleCloudClient);
-  EXPECT_EQ(backend.Run(GetParam()), Expected(GetParam()));
+  EXPECT_EQ(RunOnServer(GetParam(), MakeGoogleCloudClient), Expected(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Scripts, GoogleCloudScriptTest, testing::ValuesIn(Scripts()), NameOf);
 
-// On the official emulator, which has one lock for a whole database and keeps the locks of a
-// deleted session.
-class GoogleCloudScriptEmulatorTest : public testing::TestWithParam<Script> {
- protected:
-  static void SetUpTestSuite() { emulator_ = EmulatorProcess::Start(); }
-  static void TearDownTestSuite() { emulator_.reset(); }
-
-  static inline std::unique_ptr<EmulatorProcess> emulator_;
-  static inline int databases_ = 0;
-};
+using GoogleCloudScriptEmulatorTest = ScriptEmulatorTest;
 
 TEST_P(GoogleCloudScriptEmulatorTest, ByTheEmulator) {
-  if (emulator_ == nullptr) GTEST_SKIP() << kNoEmulator;
-  RawSpanner admin(emulator_->channel());
-  const std::string id = "database" + std::to_string(++databases_);
-  ASSERT_TRUE(admin.CreateDatabase(id, ScriptDdl()).ok());
-  GrpcBackend backend(emulator_->channel(), RawSpanner::DatabaseName(id), MakeGoogleCloudClient);
-  EXPECT_EQ(backend.Run(GetParam()), Expected(GetParam()));
-}
-
-std::vector<Script> ScriptsForTheEmulator() {
-  std::vector<Script> scripts = Scripts();
-  std::erase_if(scripts, [](const Script& script) {
-    return script.name.starts_with("Wounded") ||
-           script.name == "TheSessionIsGoneBetweenStatements" ||
-           script.name == "TheSessionIsGoneAtCommit";
-  });
-  return scripts;
+  Expect(Expected(GetParam()), MakeGoogleCloudClient);
 }
 
 INSTANTIATE_TEST_SUITE_P(Scripts, GoogleCloudScriptEmulatorTest,

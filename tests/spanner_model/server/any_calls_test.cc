@@ -6,6 +6,7 @@
 #include <array>
 #include <random>
 #include <string>
+#include <utility>
 
 namespace whorl::server::any_calls_test {
 namespace {
@@ -161,27 +162,17 @@ std::string AnyRun(uint32_t seed) {
 }
 
 // AnyCalls aborts the process if a call is not answered exactly once.
-TEST(ServerAnyCallsTest, EveryCallIsAnsweredOnce) {
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
-    SCOPED_TRACE(seed);
-    AnyCalls(BackendOptions()).Run(AnyRun(seed));
-  }
-}
-
-TEST(ServerAnyCallsTest, EveryCallIsAnsweredOnceWithSlowCommits) {
-  BackendOptions options;
-  options.epsilon = Milliseconds(7);
-  options.replication_latency = Milliseconds(500);
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
-    SCOPED_TRACE(seed);
-    AnyCalls(options).Run(AnyRun(seed));
-  }
-}
-
-TEST(ServerAnyCallsTest, EveryCallIsAnsweredOnceAsInTheEmulator) {
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
-    SCOPED_TRACE(seed);
-    AnyCalls(EmulatorLike()).Run(AnyRun(seed));
+TEST(ServerAnyCallsTest, EveryCallIsAnsweredOnceAlsoWithSlowCommitsAndAsInTheEmulator) {
+  BackendOptions slow;
+  slow.epsilon = Milliseconds(7);
+  slow.replication_latency = Milliseconds(500);
+  const std::pair<const char*, BackendOptions> all[] = {
+      {"commits at once", {}}, {"slow commits", slow}, {"as in the emulator", EmulatorLike()}};
+  for (const auto& [name, options] : all) {
+    for (uint32_t seed = 1; seed <= 150; ++seed) {
+      SCOPED_TRACE(std::string(name) + ", seed " + std::to_string(seed));
+      AnyCalls(options).Run(AnyRun(seed));
+    }
   }
 }
 

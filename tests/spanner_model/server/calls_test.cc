@@ -27,6 +27,13 @@ class ServerCallsTest : public testing::Test {
     server_ = StartOrThrow(std::move(options));
     client_ = TestClient(*server_);
   }
+  // To be filled in further, in a session of its own.
+  v1::ExecuteSqlRequest Asks(const std::string& sql) {
+    v1::ExecuteSqlRequest request;
+    request.set_session(client_.OpenSession().str());
+    request.set_sql(sql);
+    return request;
+  }
   grpc::Status MakeSessions(int count, v1::BatchCreateSessionsResponse* reply) {
     grpc::ClientContext context;
     v1::BatchCreateSessionsRequest request;
@@ -105,10 +112,8 @@ TEST_F(ServerCallsTest, WritesGroupsOfMutations) {
 
 TEST_F(ServerCallsTest, AStatementIsDescribedWithoutBeingRun) {
   Put("a", 1);
-  v1::ExecuteSqlRequest request;
-  request.set_session(client_.OpenSession().str());
+  v1::ExecuteSqlRequest request = Asks("SELECT k, v FROM t WHERE ts > @since AND k = @k");
   request.set_query_mode(v1::ExecuteSqlRequest::PLAN);
-  request.set_sql("SELECT k, v FROM t WHERE ts > @since AND k = @k");
   const auto query = client_.raw().ExecuteSql(request);
   ASSERT_TRUE(query.ok()) << query.status.error_message();
   EXPECT_EQ(query.reply.rows_size(), 0);
@@ -143,30 +148,20 @@ TEST_F(ServerCallsTest, AStatementIsDescribedWithoutBeingRun) {
 TEST_F(ServerCallsTest, AStreamIsResumedBehindItsToken) {
   ServerOptions options = TestOptions();
   options.backend.stream_part_bytes = 64;
-  const auto server = StartOrThrow(std::move(options));
-  TestClient client(*server);
-  Mutation rows = PutRow("0", 0);
-  for (int i = 1; i < 40; ++i)
-    rows.rows.push_back({std::to_string(i), int64_t{i}, std::string(kCommitTimestamp)});
-  const SessionName session = client.OpenSession();
-  ASSERT_TRUE(
-      client.Call(Commit{.session = session, .transaction = SingleUseWrite{}, .mutations = {rows}})
-          .status.ok());
-  v1::ExecuteSqlRequest request;
-  request.set_session(session.str());
-  request.set_sql("SELECT k, v FROM t");
-  const auto whole = client.raw().ExecuteStreamingSql(request);
+  Restart(std::move(options));
+  for (int i = 0; i < 40; ++i) Put(std::to_string(i), i);
+  v1::ExecuteSqlRequest request = Asks("SELECT k, v FROM t");
+  const auto whole = client_.raw().ExecuteStreamingSql(request);
   ASSERT_TRUE(whole.ok());
   ASSERT_GT(whole.reply.size(), 3u);
   // What is written in between is not seen: it is the same stream.
-  Mutation more = PutRow("zz", 1);
-  client.Call(Commit{.session = session, .transaction = SingleUseWrite{}, .mutations = {more}});
+  Put("zz", 1);
   for (size_t broken = 0; broken + 1 < whole.reply.size(); ++broken) {
     const std::string& token = whole.reply[broken].resume_token();
     EXPECT_EQ(token.empty(), whole.reply[broken].chunked_value());
     if (token.empty()) continue;
     request.set_resume_token(token);
-    const auto rest = client.raw().ExecuteStreamingSql(request);
+    const auto rest = client_.raw().ExecuteStreamingSql(request);
     ASSERT_TRUE(rest.ok()) << rest.status.error_message();
     ASSERT_EQ(rest.reply.size(), whole.reply.size() - broken - 1);
     for (size_t i = 0; i < rest.reply.size(); ++i) {
@@ -175,7 +170,7 @@ TEST_F(ServerCallsTest, AStreamIsResumedBehindItsToken) {
   }
   for (const char* wrong : {"x", "1", "1 x", " 1", "1 9999"}) {
     request.set_resume_token(wrong);
-    EXPECT_FALSE(client.raw().ExecuteStreamingSql(request).ok()) << wrong;
+    EXPECT_FALSE(client_.raw().ExecuteStreamingSql(request).ok()) << wrong;
   }
 }
 
@@ -187,9 +182,7 @@ TEST_F(ServerCallsTest, StreamsAreKeptUpToSoManyBytes) {
   Restart(std::move(options));
   for (int i = 0; i < 3; ++i) Put(std::string(900, static_cast<char>('a' + i)), i);
   const auto read = [&](int rows, const std::string& token) {
-    v1::ExecuteSqlRequest request;
-    request.set_session(client_.OpenSession().str());
-    request.set_sql("SELECT k, k FROM t LIMIT " + std::to_string(rows));
+    v1::ExecuteSqlRequest request = Asks("SELECT k, k FROM t LIMIT " + std::to_string(rows));
     request.set_resume_token(token);
     return client_.raw().ExecuteStreamingSql(request);
   };
@@ -217,11 +210,10 @@ TEST_F(ServerCallsTest, SplitsGiveTimestampsByThemselves) {
         std::make_shared<VirtualClock>(Timestamp::FromUnixNanos(1'800'000'000'000'000'000));
     options.backend.commit_wait = CommitWait::kNone;
     if (divided) options.backend.splits = {{.table = "t", .key = "m"}};
-    const auto server = StartOrThrow(std::move(options));
-    TestClient client(*server);
+    Restart(std::move(options));
     std::vector<std::optional<Timestamp>> commits;
     for (const char* key : {"a", "z", "b"}) {
-      commits.push_back(client.Put(key, 1).commit_timestamp);
+      commits.push_back(client_.Put(key, 1).commit_timestamp);
       ASSERT_TRUE(commits.back());
     }
     EXPECT_EQ(commits[0] == commits[1], divided);
@@ -309,10 +301,7 @@ TEST_F(ServerCallsTest, PartitionedDmlCommitsByItself) {
 
 TEST_F(ServerCallsTest, CommitsWhatAStatementWroteAndReadsItBack) {
   const SessionName session = client_.OpenSession();
-  const Response insert = client_.Call(ExecuteSql{.session = session,
-                                                  .transaction = BeginReadWrite{},
-                                                  .statement = InsertRow("a", 7),
-                                                  .sequence_number = 1});
+  const Response insert = client_.Execute(session, BeginReadWrite{}, InsertRow("a", 7));
   ASSERT_TRUE(insert.status.ok()) << FormatStatus(insert.status);
   EXPECT_EQ(insert.result.row_count, 1);
   ASSERT_THAT(insert.transaction, SizeIs(14));
@@ -334,10 +323,7 @@ TEST_F(ServerCallsTest, CommitsWhatAStatementWroteAndReadsItBack) {
 
 // A client knows columns and types only from the metadata.
 TEST_F(ServerCallsTest, NamesTheColumnsAndTypesOfAResult) {
-  v1::ExecuteSqlRequest request = wire::Encode(
-      ExecuteSql{.session = client_.OpenSession(),
-                 .statement = {.sql = Sql::Intern("SELECT k, v + 1, ts AS moment FROM t")}});
-  const auto heard = client_.raw().ExecuteSql(request);
+  const auto heard = client_.raw().ExecuteSql(Asks("SELECT k, v + 1, ts AS moment FROM t"));
   ASSERT_TRUE(heard.ok()) << heard.status.error_message();
   const auto& fields = heard.reply.metadata().row_type().fields();
   ASSERT_EQ(fields.size(), 3);
@@ -351,9 +337,7 @@ TEST_F(ServerCallsTest, NamesTheColumnsAndTypesOfAResult) {
 // Google's clients leave the types of strings to the server.
 TEST_F(ServerCallsTest, InfersTheTypesOfParametersWithoutOne) {
   Put("a", 1);
-  v1::ExecuteSqlRequest request;
-  request.set_session(client_.OpenSession().str());
-  request.set_sql("SELECT k FROM t WHERE v = @v AND ts > @t");
+  v1::ExecuteSqlRequest request = Asks("SELECT k FROM t WHERE v = @v AND ts > @t");
   auto& fields = *request.mutable_params()->mutable_fields();
   fields["v"].set_string_value("1");
   fields["t"].set_string_value("2020-01-01T00:00:00Z");
@@ -369,9 +353,7 @@ TEST_F(ServerCallsTest, InfersTheTypesOfParametersWithoutOne) {
 
 // As on the emulator, declared types determine undeclared ones.
 TEST_F(ServerCallsTest, InfersTypesBesideDeclaredOnes) {
-  v1::ExecuteSqlRequest request;
-  request.set_session(client_.OpenSession().str());
-  request.set_sql("SELECT COALESCE(@a, @b)");
+  v1::ExecuteSqlRequest request = Asks("SELECT COALESCE(@a, @b)");
   (*request.mutable_params()->mutable_fields())["a"].set_number_value(1.5);
   (*request.mutable_params()->mutable_fields())["b"].set_null_value({});
   (*request.mutable_param_types())["A"].set_code(v1::FLOAT64);
@@ -445,11 +427,8 @@ TEST_F(ServerCallsTest, RefusesMoreMutationsThanSpanner) {
   Commit commit{
       .session = client_.OpenSession(), .transaction = SingleUseWrite{}, .mutations = {rows}};
   EXPECT_EQ(client_.Call(commit).status.code, Code::kOk);
-  const ExecuteSql update = {.session = commit.session,
-                             .transaction = BeginReadWrite{},
-                             .statement = {.sql = Sql::Intern("UPDATE t SET v = 1 WHERE TRUE")},
-                             .sequence_number = 1};
-  const Response updated = client_.Call(update);
+  const Response updated = client_.Execute(commit.session, BeginReadWrite{},
+                                           {.sql = Sql::Intern("UPDATE t SET v = 1 WHERE TRUE")});
   ASSERT_TRUE(updated.status.ok()) << FormatStatus(updated.status);
   commit.transaction = updated.transaction;
   commit.mutations = {PutRow("one more", 1)};
@@ -486,9 +465,7 @@ TEST_F(ServerCallsTest, ALongTextIsAnsweredLikeAShortOne) {
   for (const size_t length : {size_t{0}, 2 * kLongRequest}) {
     SCOPED_TRACE(length);
     const std::string comment = "/*" + std::string(length, 'x') + "*/ ";
-    v1::ExecuteSqlRequest request;
-    request.set_session(client_.OpenSession().str());
-    request.set_sql(comment + "SELECT v + @more AS sum FROM t WHERE k = @key");
+    v1::ExecuteSqlRequest request = Asks(comment + "SELECT v + @more AS sum FROM t WHERE k = @key");
     auto& parameters = *request.mutable_params()->mutable_fields();
     parameters["more"].set_string_value("35");
     parameters["key"].set_string_value("a");
@@ -569,16 +546,10 @@ TEST_F(ServerCallsTest, ServesAsManySessionsAsAreAskedForAtOnce) {
 // A Commit on a multiplexed session needs the newest token; otherwise nothing is committed.
 TEST_F(ServerCallsTest, AsksForThePrecommitTokenOnAMultiplexedSession) {
   const SessionName session = client_.OpenSession(/*multiplexed=*/true);
-  const Response first = client_.Call(ExecuteSql{.session = session,
-                                                 .transaction = BeginReadWrite{},
-                                                 .statement = InsertRow("a", 1),
-                                                 .sequence_number = 1});
+  const Response first = client_.Execute(session, BeginReadWrite{}, InsertRow("a", 1));
   ASSERT_TRUE(first.status.ok()) << FormatStatus(first.status);
   ASSERT_THAT(first.precommit_token, Not(IsEmpty()));
-  const Response second = client_.Call(ExecuteSql{.session = session,
-                                                  .transaction = first.transaction,
-                                                  .statement = InsertRow("b", 2),
-                                                  .sequence_number = 2});
+  const Response second = client_.Execute(session, first.transaction, InsertRow("b", 2), 2);
   EXPECT_GT(second.precommit_sequence, first.precommit_sequence);
 
   Commit commit = {.session = session, .transaction = first.transaction};
@@ -655,13 +626,7 @@ TEST_F(ServerCallsTest, EveryRefusalOfAStatementSaysWhatHelps) {
   }
   for (const char* sql : kChanges) {
     const Statement statement = {.sql = Sql::Intern(sql)};
-    check(client_
-              .Call(ExecuteSql{.session = client_.OpenSession(),
-                               .transaction = BeginReadWrite{},
-                               .statement = statement,
-                               .sequence_number = 1})
-              .status,
-          sql);
+    check(client_.Execute(client_.OpenSession(), BeginReadWrite{}, statement).status, sql);
     const Response batch = client_.Call(ExecuteBatchDml{.session = client_.OpenSession(),
                                                         .transaction = BeginReadWrite{},
                                                         .statements = {statement},

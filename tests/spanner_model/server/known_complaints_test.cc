@@ -39,10 +39,7 @@ TEST_F(KnownComplaintsTest, AnAbortBeforeCommitDoesNotWedgeTheNextTransaction) {
     older.mutations = {PutRow("a", 3)};
     ASSERT_TRUE(client_->Call(older).status.ok());  // and so aborts the younger one
     ASSERT_EQ(client_->Call(younger).status.code, Code::kAborted);
-    const Response next = client_->Call(ExecuteSql{.session = younger.session,
-                                                   .transaction = BeginReadWrite{},
-                                                   .statement = UpdateRow("a", 4),
-                                                   .sequence_number = 2});
+    const Response next = client_->Execute(younger.session, BeginReadWrite{}, UpdateRow("a", 4), 2);
     ASSERT_TRUE(next.status.ok()) << FormatStatus(next.status);
     ASSERT_TRUE(client_->Call(Commit{.session = younger.session, .transaction = next.transaction})
                     .status.ok());

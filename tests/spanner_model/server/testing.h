@@ -91,6 +91,15 @@ class TestClient {
                 });
   }
 
+  // A statement of a transaction that writes.
+  Response Execute(const SessionName& session, const TransactionSelector& transaction,
+                   const Statement& statement, int64_t sequence_number = 1) {
+    return Call(ExecuteSql{.session = session,
+                           .transaction = transaction,
+                           .statement = statement,
+                           .sequence_number = sequence_number});
+  }
+
   // Each in a session of its own: a write, the rows of a query, and a transaction that a statement
   // has begun, ready to be committed.
   Response Put(const std::string& key, int64_t value);
@@ -102,10 +111,7 @@ class TestClient {
   std::vector<Row> Query(const char* sql) { return Query({.sql = Sql::Intern(sql)}); }
   Commit Begin(const Statement& statement) {
     const SessionName session = OpenSession();
-    const Response response = Call(ExecuteSql{.session = session,
-                                              .transaction = BeginReadWrite{},
-                                              .statement = statement,
-                                              .sequence_number = 1});
+    const Response response = Execute(session, BeginReadWrite{}, statement);
     EXPECT_TRUE(response.status.ok()) << FormatStatus(response.status);
     return {.session = session, .transaction = response.transaction};
   }

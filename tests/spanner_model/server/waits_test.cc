@@ -33,11 +33,7 @@ class ServerWaitsTest : public testing::Test {
   Commit BeginWithRead(const std::string& key) { return client_->Begin(SelectValue(key)); }
   // Whether a newcomer's transaction gets to read the row.
   Code BeginsAndReads(const std::string& key) {
-    return client_
-        ->Call(ExecuteSql{.session = client_->OpenSession(),
-                          .transaction = BeginReadWrite{},
-                          .statement = SelectValue(key)})
-        .status.code;
+    return client_->Execute(client_->OpenSession(), BeginReadWrite{}, SelectValue(key)).status.code;
   }
 
   Transcript transcript_;  // outlives the server, which writes to it
@@ -91,11 +87,8 @@ TEST_F(ServerWaitsTest, ParkedStatementOutlivesTheCache) {
   InBackground commit([&] { return client_->Call(older); });
   transcript_.Await("Commit", CallPhase::kParked);
   clock_->Advance(Milliseconds(1));
-  InBackground read([&] {
-    return client_->Call(ExecuteSql{.session = client_->OpenSession(),
-                                    .transaction = BeginReadWrite{},
-                                    .statement = SelectValue("a")});
-  });
+  InBackground read(
+      [&] { return client_->Execute(client_->OpenSession(), BeginReadWrite{}, SelectValue("a")); });
   transcript_.Await("ExecuteSql", CallPhase::kParked);
   for (int i = 0; i < 20; ++i) {
     client_->Query(("SELECT v + " + std::to_string(i) + " FROM t").c_str());

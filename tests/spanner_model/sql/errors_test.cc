@@ -14,16 +14,16 @@
 namespace whorl::model::sql_errors_test {
 namespace {
 
-std::string Message(const std::string& text, const std::vector<Parameter>& parameters = {}) {
-  const Status error = CompileError(text, parameters);
+std::string Message(const std::string& text) {
+  const Status error = CompileError(text);
   EXPECT_EQ(error.code, Code::kInvalidArgument) << error.message;
   return error.message.str();
 }
 
 // The message before its position, and the position.
-std::pair<std::string, std::string> Split(const std::string& text,
-                                          const std::vector<Parameter>& parameters = {}) {
-  const std::string message = Message(text, parameters);
+using Placed = std::pair<std::string, std::string>;
+Placed Split(const std::string& text) {
+  const std::string message = Message(text);
   const size_t at = message.find(" [at ");
   if (at == std::string::npos) return {message, ""};
   return {message.substr(0, at), message.substr(at + 5, message.find(']') - at - 5)};
@@ -103,18 +103,18 @@ TEST(SqlErrors, PendingCommitTimestampIsAWholeValueOnly) {
 
 TEST(SqlErrors, PendingCommitTimestampNeedsATimestamp) {
   // The option is checked when a row is written (dml_test.cc), the type when the text is compiled.
-  EXPECT_EQ(Split("INSERT locktable (name, writer) VALUES ('a', PENDING_COMMIT_TIMESTAMP())"),
-            (std::pair<std::string, std::string>{
-                "Value has type TIMESTAMP which cannot be inserted into column writer, which has "
-                "type STRING",
-                "1:46"}));
+  EXPECT_EQ(
+      Split("INSERT locktable (name, writer) VALUES ('a', PENDING_COMMIT_TIMESTAMP())"),
+      (Placed{"Value has type TIMESTAMP which cannot be inserted into column writer, which has "
+              "type STRING",
+              "1:46"}));
 }
 
 TEST(SqlErrors, TypesThatDoNotMatchAreNamed) {
   // A comparison that quietly converts would find other rows than Spanner does.
-  EXPECT_EQ(Split("SELECT name FROM locktable WHERE name = 1"),
-            (std::pair<std::string, std::string>{
-                "No matching signature for operator = for argument types: STRING, INT64", "1:34"}));
+  EXPECT_EQ(
+      Split("SELECT name FROM locktable WHERE name = 1"),
+      (Placed{"No matching signature for operator = for argument types: STRING, INT64", "1:34"}));
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"heartbeat = writer", "operator = for argument types: TIMESTAMP, STRING"},
       {"heartbeat < 5", "operator < for argument types: TIMESTAMP, INT64"},
@@ -170,14 +170,12 @@ TEST(SqlErrors, AnUnboundParameterIsNamed) {
 
 TEST(SqlErrors, InsertChecksItsColumnsAndRows) {
   // In ZetaSQL's words, which Spanner passes on.
-  EXPECT_EQ(
-      Split("INSERT locktable (name, k1) VALUES ('a', 1)"),
-      (std::pair<std::string, std::string>{"Column k1 is not present in table locktable", "1:25"}));
+  EXPECT_EQ(Split("INSERT locktable (name, k1) VALUES ('a', 1)"),
+            (Placed{"Column k1 is not present in table locktable", "1:25"}));
   EXPECT_EQ(Split("INSERT locktable (name, NAME) VALUES ('a', 'b')").first,
             "INSERT has columns with duplicate name: NAME");
   EXPECT_EQ(Split("INSERT locktable (name, writer) VALUES ('a', 'b'), ('c')"),
-            (std::pair<std::string, std::string>{
-                "Inserted row has wrong column count; Has 1, expected 2", "1:52"}));
+            (Placed{"Inserted row has wrong column count; Has 1, expected 2", "1:52"}));
   EXPECT_EQ(Split("INSERT locktable VALUES ('a')").first, "INSERT must specify a column list");
   EXPECT_EQ(Split("UPDATE locktable SET writer = 'a', Writer = 'b' WHERE TRUE").first,
             "Update item Writer assigned more than once");
@@ -291,14 +289,13 @@ TEST(SqlErrors, DeepNestingIsAnErrorAndWideIsNot) {
     return all;
   };
   const std::string where = "DELETE types WHERE ";
-  const std::string deep = "Expression is nested more than 100 levels deep";
   for (const int n : {101, 50'000}) {
-    EXPECT_EQ(Split(where + repeat("(", n) + "TRUE" + repeat(")", n)).first, deep);
-    EXPECT_EQ(Split(where + repeat("NOT ", n) + "TRUE").first, deep);
-    EXPECT_EQ(Split(where + "i = " + repeat("- ", n) + "i").first, deep);
-    EXPECT_EQ(Split(where + "i = 1" + repeat(" + 1", n)).first, deep);
-    EXPECT_EQ(Split(where + "i = 1" + repeat(" * 1", n)).first, deep);
-    EXPECT_EQ(Split(where + repeat("STARTS_WITH(", n)).first, deep);
+    for (const std::string& condition :
+         {repeat("(", n) + "TRUE" + repeat(")", n), repeat("NOT ", n) + "TRUE",
+          "i = " + repeat("- ", n) + "i", "i = 1" + repeat(" + 1", n), "i = 1" + repeat(" * 1", n),
+          repeat("STARTS_WITH(", n)}) {
+      EXPECT_EQ(Split(where + condition).first, "Expression is nested more than 100 levels deep");
+    }
     EXPECT_EQ(Split(where + "CASE " + repeat("WHEN b THEN TRUE ", n) + "END").first,
               "A CASE of more than 100 WHENs is not modelled");
   }

@@ -19,12 +19,16 @@ ColumnSet Columns(const std::vector<uint32_t>& columns) {
   return set;
 }
 
+Value ValueOf(const Expression& expression, const Row& parameters = {}, const Row& row = {},
+              Timestamp now = Timestamp()) {
+  return Evaluate(expression, {.parameters = parameters, .row = row, .current_timestamp = now})
+      .value;
+}
+
 // The value of a statement's key expression.
 Value KeyOf(const Access& access, const Row& parameters) {
   EXPECT_EQ(access.kind, AccessKind::kKey);
-  if (access.key.size() != 1) return {};
-  return Evaluate(access.key[0], {.parameters = parameters, .row = {}, .current_timestamp = {}})
-      .value;
+  return access.key.size() == 1 ? ValueOf(access.key[0], parameters) : Value();
 }
 
 Match Keeps(const Expression& filter, const Row& parameters, const Row& row,
@@ -36,12 +40,13 @@ Match Keeps(const Expression& filter, const Row& parameters, const Row& row,
   return match;
 }
 
+constexpr const char* kSpindlesCheck =
+    "SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MILLISECOND) AS diff, token "
+    "FROM locktable WHERE name = @name";
+
 TEST(SqlStatements, SpindlesCheckReadsTheAgeOfTheHeartbeatAndTheToken) {
   // Every process runs it in every round; diff decides whether the lock counts as available.
-  const auto plan = Compiled<SelectPlan>(
-      "SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MILLISECOND) AS diff, token "
-      "FROM locktable WHERE name = @name",
-      {kName});
+  const auto plan = Compiled<SelectPlan>(kSpindlesCheck, {kName});
   EXPECT_EQ(plan.table, 0u);
   EXPECT_EQ(KeyOf(plan.access, {std::string("lock")}), Value(std::string("lock")));
   EXPECT_EQ(plan.reads, Columns({0, 1, 2}));
@@ -57,20 +62,15 @@ TEST(SqlStatements, SpindlesCheckReadsTheAgeOfTheHeartbeatAndTheToken) {
   const Timestamp now = heartbeat + Microseconds(1'999);
   ASSERT_TRUE(plan.filter);
   EXPECT_EQ(Keeps(*plan.filter, parameters, row, now), Match::kYes);
-  const EvaluationContext context{.parameters = parameters, .row = row, .current_timestamp = now};
-  EXPECT_EQ(Evaluate(plan.outputs[0].expression, context).value, Value(int64_t{1}));
-  EXPECT_EQ(Evaluate(plan.outputs[1].expression, context).value, Value(heartbeat));
+  EXPECT_EQ(ValueOf(plan.outputs[0].expression, parameters, row, now), Value(int64_t{1}));
+  EXPECT_EQ(ValueOf(plan.outputs[1].expression, parameters, row, now), Value(heartbeat));
 }
 
 TEST(SqlStatements, SpindlesTakeoverRowHasNullTimesThatAreReadAsNull) {
   // A takeover row holds a name only; its diff has to be NULL, not an error or a number.
-  const auto plan = Compiled<SelectPlan>(
-      "SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), heartbeat, MILLISECOND) AS diff, token "
-      "FROM locktable WHERE name = @name",
-      {kName});
+  const auto plan = Compiled<SelectPlan>(kSpindlesCheck, {kName});
   const Row row = {std::string("lock_1"), Null{}, Null{}, Null{}};
-  const EvaluationContext context{.parameters = {}, .row = row, .current_timestamp = {}};
-  EXPECT_EQ(Evaluate(plan.outputs[0].expression, context).value, Value(Null{}));
+  EXPECT_EQ(ValueOf(plan.outputs[0].expression, {}, row), Value(Null{}));
 }
 
 TEST(SqlStatements, SpindlesRereadReadsTokenAndWriter) {
@@ -99,9 +99,8 @@ TEST(SqlStatements, SpindlesFirstInsertAsksForTheCommitTimestampTwice) {
   EXPECT_TRUE(row[1].expression.nodes.empty());
   EXPECT_TRUE(row[2].pending_commit_timestamp);
   const Row parameters = {std::string("lock"), std::string("me")};
-  const EvaluationContext context{.parameters = parameters, .row = {}, .current_timestamp = {}};
-  EXPECT_EQ(Evaluate(row[0].expression, context).value, Value(std::string("lock")));
-  EXPECT_EQ(Evaluate(row[3].expression, context).value, Value(std::string("me")));
+  EXPECT_EQ(ValueOf(row[0].expression, parameters), Value(std::string("lock")));
+  EXPECT_EQ(ValueOf(row[3].expression, parameters), Value(std::string("me")));
 }
 
 TEST(SqlStatements, SpindlesTakeoverInsertNamesTheRowOnly) {
@@ -126,10 +125,7 @@ TEST(SqlStatements, SpindlesTakeoverUpdateStoresTheTokenItWasGiven) {
   const Timestamp token = At("2026-01-01T00:00:00.123456789Z");
   const Row parameters = {token, std::string("b"), std::string("lock")};
   EXPECT_EQ(KeyOf(plan.access, parameters), Value(std::string("lock")));
-  EXPECT_EQ(Evaluate(plan.assignments[1].expression,
-                     {.parameters = parameters, .row = {}, .current_timestamp = {}})
-                .value,
-            Value(token));
+  EXPECT_EQ(ValueOf(plan.assignments[1].expression, parameters), Value(token));
 }
 
 TEST(SqlStatements, SpindlesHeartbeatIsAnUpdateByKeyAlone) {
@@ -148,10 +144,7 @@ TEST(SqlStatements, SpindlesCleanUpDeletesByPrefix) {
   ASSERT_EQ(plan.access.kind, AccessKind::kPrefix);
   EXPECT_EQ(plan.reads, Columns({0}));
   const Row parameters = {std::string("job_")};
-  EXPECT_EQ(
-      Evaluate(plan.access.prefix, {.parameters = parameters, .row = {}, .current_timestamp = {}})
-          .value,
-      Value(std::string("job_")));
+  EXPECT_EQ(ValueOf(plan.access.prefix, parameters), Value(std::string("job_")));
   const auto row = [](const char* name) { return Row{std::string(name), Null{}, Null{}, Null{}}; };
   EXPECT_EQ(Keeps(plan.filter, parameters, row("job_daily")), Match::kYes);
   EXPECT_EQ(Keeps(plan.filter, parameters, row("job")), Match::kNo);
@@ -245,10 +238,7 @@ TEST(SqlStatements, FencedLeasesConditionalUpdatesFilterOnTheVersionSeen) {
       "WHERE name=@name AND token=@token AND attempt=@attempt",
       mine);
   EXPECT_EQ(release.writes, Columns({1, 3, 5}));
-  EXPECT_EQ(Evaluate(release.assignments[1].expression,
-                     {.parameters = {}, .row = {}, .current_timestamp = {}})
-                .value,
-            Value(Null{}));
+  EXPECT_EQ(ValueOf(release.assignments[1].expression), Value(Null{}));
 }
 
 TEST(SqlStatements, AKeyIsFoundOnEitherSideAndBelowNestedAnds) {
@@ -259,9 +249,8 @@ TEST(SqlStatements, AKeyIsFoundOnEitherSideAndBelowNestedAnds) {
     const auto plan = Compiled<DeletePlan>(text);
     ASSERT_EQ(plan.access.kind, AccessKind::kKey) << text;
     ASSERT_EQ(plan.access.key.size(), 2u);
-    const EvaluationContext context{.parameters = {}, .row = {}, .current_timestamp = {}};
-    EXPECT_EQ(Evaluate(plan.access.key[0], context).value, Value(int64_t{1}));
-    EXPECT_EQ(Evaluate(plan.access.key[1], context).value, Value(std::string("a")));
+    EXPECT_EQ(ValueOf(plan.access.key[0]), Value(int64_t{1}));
+    EXPECT_EQ(ValueOf(plan.access.key[1]), Value(std::string("a")));
   }
 }
 
@@ -327,10 +316,9 @@ TEST(SqlStatements, SeveralRowsOfValuesAreKeptInOrder) {
       "'2026-01-01T00:00:00Z'), ('b', 2, NULL, NULL);");
   ASSERT_EQ(plan.rows.size(), 2u);
   EXPECT_EQ(plan.columns, (std::vector<uint32_t>{1, 0, 4, 7}));
-  const EvaluationContext context{.parameters = {}, .row = {}, .current_timestamp = {}};
-  EXPECT_EQ(Evaluate(plan.rows[0][2].expression, context).value, Value(Float64(2)));
-  EXPECT_EQ(Evaluate(plan.rows[0][3].expression, context).value, Value(At("2026-01-01T00:00:00Z")));
-  EXPECT_EQ(Evaluate(plan.rows[1][0].expression, context).value, Value(std::string("b")));
+  EXPECT_EQ(ValueOf(plan.rows[0][2].expression), Value(Float64(2)));
+  EXPECT_EQ(ValueOf(plan.rows[0][3].expression), Value(At("2026-01-01T00:00:00Z")));
+  EXPECT_EQ(ValueOf(plan.rows[1][0].expression), Value(std::string("b")));
 }
 
 TEST(SqlStatements, CommentsCaseAndBackquotesDoNotChangeThePlan) {
