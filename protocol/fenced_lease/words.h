@@ -15,7 +15,8 @@ inline constexpr StepName kRelease{"release"};
 
 namespace whorl::fenced_lease::notes {
 
-inline constexpr NoteId kHeardOfRelease{"heard of a release"};  // looks, as soon as it can pay for it
+inline constexpr NoteId kHeardOfRelease{
+    "heard of a release"};  // looks, as soon as it can pay for it
 
 }  // namespace whorl::fenced_lease::notes
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/parse_duration.h"
 #include "base/text.h"
 #include "protocol/protocols.h"
 #include "sim/scenario/faults/keys.h"

@@ -52,8 +52,8 @@ void Finish(WorldContext& work, int16_t node, Participant& participant, const Ac
   if (!lost.empty()) OnSessionLost(work, node, lost);
 }
 
-void ApplyAction(WorldContext& work, int16_t node, Participant& participant, const ActiveRunner& runner,
-           RunnerAction&& action) {
+void ApplyAction(WorldContext& work, int16_t node, Participant& participant,
+                 const ActiveRunner& runner, RunnerAction&& action) {
   if (const auto* send = std::get_if<SendCall>(&action)) {
     return SendCallOf(work, node, participant, runner, *send);
   }
@@ -115,14 +115,14 @@ void OnBackoffOver(WorldContext& work, int16_t node, Participant& participant, R
   ProcessEntropy entropy(*work.chance, work.ProcessOf(node), participant.lock,
                          runner.state.transaction.step);
   ApplyAction(work, node, participant, runner,
-        OnWaited(work.setup.retry_policy, runner.state, work.MonotonicOf(node), entropy));
+              OnWaited(work.setup.retry_policy, runner.state, work.MonotonicOf(node), entropy));
 }
 
 void OnSessionGranted(WorldContext& work, int16_t node, Participant& participant, RequestId request,
                       const Session& session) {
   ActiveRunner& runner = *FindRunner(participant, request);
   ApplyAction(work, node, participant, runner,
-        OnSession(work.setup.retry_policy, runner.state, work.MonotonicOf(node), session));
+              OnSession(work.setup.retry_policy, runner.state, work.MonotonicOf(node), session));
 }
 
 void OnSessionRefused(WorldContext& work, int16_t node, Participant& participant, RequestId request,
@@ -140,8 +140,8 @@ void OnCallEnded(WorldContext& work, const CallName& name, Response&& response) 
   if (runner == nullptr) return;
   ProcessEntropy entropy(*work.chance, name.process, name.lock, runner->state.transaction.step);
   ApplyAction(work, node, *participant, *runner,
-        OnReply(work.setup.retry_policy, runner->state, work.MonotonicOf(node), entropy,
-                std::move(response)));
+              OnReply(work.setup.retry_policy, runner->state, work.MonotonicOf(node), entropy,
+                      std::move(response)));
 }
 
 }  // namespace whorl::sim
