@@ -215,6 +215,12 @@ void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetr
                  FormatToken(token), " of lock ", Quoted(change.lock), ", which had already had ",
                  FormatToken(*row.greatest));
     });
+  } else if (row.greatest_lost && changes && token <= *row.greatest_lost) {
+    token_monotonic_.Missing(
+        Cat(owner.empty() ? "an unknown process" : owner, " committed the token ",
+            FormatToken(token), " of lock ", Quoted(change.lock), ", which had had ",
+            FormatToken(*row.greatest_lost), " before an outside write"),
+        "nothing: that is not charged to the protocol, and later tokens are judged");
   }
   if (!row.greatest || token > *row.greatest) row.greatest = token;
   if (changes || rules_.renewing_step == std::nullopt) Granted(change, row, metrics);
@@ -412,6 +418,7 @@ bool Rows::TakeOutside(const RowChange& change, bool by_process, Row& row,
     TakeFrom(after, change.commit, row);
   }
   // What is newer than that was lost with the write.
+  if (row.greatest > row.greatest_lost) row.greatest_lost = row.greatest;
   row.greatest = row.token;
   if (may_last) {
     row.taken_away = row.cut_at = change.commit;

@@ -105,7 +105,8 @@ class Rows {
     std::optional<Timestamp> lease_most;
     // Of the row's past.
     std::optional<Timestamp> last_commit;
-    std::optional<Token> greatest;
+    std::optional<Token> greatest;       // since the last outside write
+    std::optional<Token> greatest_lost;  // of those before it
     std::string last_owner;
     std::optional<Timestamp> taken_away;  // by an outside write, and not taken since
     // An outside write has cut a lease short, which would have lasted until then, at most.

@@ -154,6 +154,22 @@ TEST(CheckRows, ATokenThatGoesBackIsViolated) {
   EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kViolated);
 }
 
+// The write is not the protocol's, nor is what it breaks; so what came before it is not forgotten, but not charged.
+TEST(CheckRows, ATokenBelowThoseBeforeAnOutsideWriteIsNeitherSaidToHoldNorCharged) {
+  const std::string empty = R"({"heartbeat":null,"token":null,"writer":null})";
+  const auto judge = [&](const std::string& token) {
+    return Judge({Change("01", "INSERT", Values("01", "01", "a"), "{}"),
+                  Change("12", "UPDATE", Values("12", "10", "b"), Values("01", "01", "a")),
+                  Change("14", "UPDATE", empty, Values("12", "10", "b")),
+                  Change("16", "UPDATE", Values("16", token, "d"), empty)});
+  };
+  const HistoryVerdict lower = judge("07");
+  EXPECT_EQ(lower.metrics.outside, 1);
+  EXPECT_THAT(lower[Invariant::kTokenMonotonic],
+              Found(Finding::kUnknown, "had had 2026-01-01T00:00:10Z before an outside write"));
+  EXPECT_EQ(judge("15")[Invariant::kTokenMonotonic].finding, Finding::kHolds);
+}
+
 TEST(CheckRows, MissingChangesAreNoticedByWhatTheNextOneReplaces) {
   const auto verdict =
       Judge({kTakes, Change("30", "UPDATE", Values("30", "30", "b"), Values("19", "19", "c"))});

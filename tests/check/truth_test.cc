@@ -1,7 +1,7 @@
 // The verdict on a recorded history against the simulation's own: runs in drawn worlds are written out as
 // others might have recorded them.
 //
-// WHORL_CHECK_RUNS=10000 judges that many runs.
+// WHORL_CHECK_RUNS=10000 judges that many runs, WHORL_CHECK_FROM=N from the N-th on.
 //
 // Kinds of lines, fields, processes and columns are left out, too: what is not there must not make a verdict that
 // the whole history contradicts.
@@ -51,6 +51,12 @@ int64_t Runs() {
   return wanted == nullptr ? kInTests : std::atoll(wanted);
 }
 
+// The number of the first run of each test, to judge one again that failed.
+int64_t FirstRun() {
+  const char* wanted = std::getenv("WHORL_CHECK_FROM");  // NOLINT(concurrency-mt-unsafe)
+  return wanted == nullptr ? 0 : std::atoll(wanted);
+}
+
 struct Counts {
   std::map<std::tuple<std::string, std::string, std::string>, int64_t> seen;
   int64_t decided = 0;
@@ -61,7 +67,8 @@ struct Counts {
 // it holds.
 void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) {
   const int64_t runs = Runs() / 4;
-  for (int64_t run = 0; run < runs; ++run) {
+  const int64_t first = FirstRun();
+  for (int64_t run = first; run < first + runs; ++run) {
     const char* const names[] = {"spindle_v2", "spindle_v3", "fenced_lease", "semaphore",
                                  "lease_lock"};
     const ProtocolInfo& protocol = *FindProtocol(names[run % 5]);
