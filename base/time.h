@@ -5,7 +5,7 @@
 //   2. Timestamp is Spanner's TIMESTAMP: 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z,
 //      with nanoseconds; nanos is always in [0, 1e9).
 //   3. LocalInstant is a reading of a monotonic clock that one process or one machine has: no
-//      length, and no other kind of time. Whoever shifts the instants of a state finds them by this
+//      length, and no other kind of time. Code that shifts the instants of a state finds them by this
 //      type, so an instant that may not be there yet is a std::optional, never a zero.
 //   4. Arithmetic saturates at these ends instead of overflowing; code that has to report an
 //      overflow (TIMESTAMP_SUB, TIMESTAMP_DIFF) checks first.

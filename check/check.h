@@ -15,7 +15,7 @@
 //      or their numbers show that some are missing.
 //   3. Clocks are within what was declared, or drift by no more than Clock::kDriftPpm.
 //   4. Processes send the statements of the protocol, and no two have one id. One that starts anew under its id
-//      says so. Whoever else writes to a row is not a process, and what that breaks is charged to nobody.
+//      says so. A write that no process can have made is charged to nobody, nor is what it breaks.
 //
 // Memory: that of the window, of the newest version of each row, and of the spans that an open one may
 // overlap with.

@@ -113,7 +113,7 @@ class Inference {
     scenario.duration = ToMilliseconds(to_ - from_) + Seconds(1);
   }
 
-  // Whoever holds a lock at the beginning starts first.
+  // The process that holds a lock at the beginning starts first.
   bool HeldFirst(const NodeLives& node) const {
     for (const std::string& lock : lives_.locks) {
       const auto first = std::ranges::find(result_.grants, lock, &Grant::lock);

@@ -107,7 +107,7 @@ void JsonLines::Take(std::string_view text, const TextAt& at) {
       return;
     }
     if (heads.empty()) {
-      // Its spans were read, but for those of other shapes.
+      // Its spans were read, except those of other shapes.
       return Records(*value, at.place, &at);
     }
     if (IsMetricsList(heads[0].list)) {

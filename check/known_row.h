@@ -1,6 +1,6 @@
 // What is known of a row, put together from changes that say only a part of it.
 //
-// The official emulator cuts times in change records to whole seconds, but for those that it shows as
+// The official emulator cuts times in change records to whole seconds, except those that it shows as
 // pending. Spanner does not. So a time of a whole second may be the one within it that was known before.
 // A token is not, if the row names another holder and a statement writes the token that it is given: others
 // are shown as pending, and so are never cut when they change.

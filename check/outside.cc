@@ -41,7 +41,7 @@ class Change {
   std::string Inserted() const {
     const Value* holder = In(change_.after, rules_.holder);
     const auto* who = holder == nullptr ? nullptr : std::get_if<std::string>(holder);
-    // Operators make such rows for whoever comes first.
+    // Operators make such rows for the process that comes first.
     if (who == nullptr || *who == kInitHolder) return {};
     std::string why = NotItsCommit(rules_.renewed);
     // That of spindle v2 is the commit timestamp of another row.
@@ -92,7 +92,7 @@ class Change {
     const bool is_about = Is(OutsideRules::Of::kSemaphore);
     const Duration off = *time < change_.commit ? change_.commit - *time : *time - change_.commit;
     if (is_about ? off <= Seconds(3'600) : MayBe(*time, change_.commit)) return {};
-    // A row that is made for whoever comes first.
+    // A row that is made for the process that comes first.
     if (is_about && change_.kind == RowChangeKind::kInserted) return {};
     return Cat("set ", NameOf(column), " to ", FormatRfc3339(*time),
                ", which is not its commit timestamp");

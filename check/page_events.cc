@@ -130,7 +130,7 @@ class Collector {
     EndBeliefThatLapsed(said, at);
     const bool is_of_resource = kind == PageEventKind::kWriteArrived;
     PageEvent& event = Add(kind, at, is_of_resource ? std::string() : said.process, said.lock);
-    // Of somebody who takes no part in a lock nothing is drawn but its line.
+    // A process that takes no part in a lock is drawn as an empty line.
     const bool needs_node = kind != PageEventKind::kWriteArrived;
     if (needs_node && event.node < 0) event.kind = PageEventKind::kLine;
     event.is_sign = true;

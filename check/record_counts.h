@@ -1,7 +1,7 @@
 // What became of each record that was read: used (as what), passed over (why), or refused (where).
 //
 // A reader finds the counts in its Wanted (record_reader.h): `wanted.Counts()`. It says of each record one of:
-//   - used: it adds operations. Those are counted by who takes them (CountUsed), but for Statement::kOther,
+//   - used: it adds operations. Those are counted by who takes them (CountUsed), except Statement::kOther,
 //     of which only the reader knows whether it says that the log goes on: then it calls Use(Used::kGoesOn).
 //   - passed over: Pass("of another lock", the lock's name). The reason stands before what is counted, in
 //     plain words: "event not recognised", "of another table", "of another service", "of the nemesis". The

@@ -80,7 +80,7 @@ class RecordReader {
   void Add(decltype(Operation::what) what) {
     out_.push_back({.place = place_, .what = std::move(what)});
   }
-  // A change record, but for its rows.
+  // A change record, except its rows.
   struct Head {
     Timestamp commit;
     RowChangeKind kind = RowChangeKind::kUpdated;

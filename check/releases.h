@@ -3,7 +3,7 @@
 //
 // A release is a commit by the owner that deletes its row, or marks it as released. If the call is recorded,
 // it was visible between the call's `sent` and `received`, by the clock of the process whose work it is, so
-// that no clock is in doubt. Otherwise whoever released it is not known for certain.
+// that no clock is in doubt. Otherwise it is not certain which process released it.
 //
 // Memory: releases until their process's log has gone on beyond them, and the work that one of them, or
 // one that is yet to come, may meet.
@@ -31,7 +31,7 @@ class Releases final : public LineJudge {
     std::string lock;
     Timestamp commit;
     std::string owner;
-    bool is_certain = false;  // that the owner gave it back, and not somebody else took it away
+    bool is_certain = false;  // that the owner gave it back, and no other process took it away
     std::optional<Ownership::Writer> call;
   };
   void Add(Release release);

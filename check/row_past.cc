@@ -139,7 +139,7 @@ void Rows::Fit(const RowChange& change, bool is_first, Row& row, HistoryMetrics&
   }
   const bool is_the_same = last.held && row.held && last.token && last.token == row.token;
   if (is_the_same) {
-    // Only renewals are missing: whoever took it has it.
+    // Only renewals are missing: the process that took it has it.
     row.owner = last.owner;
     row.owner_is_certain = last.owner_is_certain;
     return;

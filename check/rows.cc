@@ -156,7 +156,7 @@ void Rows::JudgeLease(const RowChange& change, const Row& row, const std::string
     return;
   }
   if (change.commit >= *row.lease_most) return;
-  // Of a removal by nobody that is known, it may be an operator's, who may.
+  // An unattributed removal may be an operator's.
   const bool is_certain = row.owner_is_certain && row.lease_least &&
                           change.commit < *row.lease_least && !writer.empty();
   if (is_certain) {

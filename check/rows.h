@@ -6,7 +6,7 @@
 // says, unless a call with the same commit timestamp says which process sent it. In other protocols the
 // statement of a renewal names its token; it is taken for granted that processes send those statements.
 //
-// Without tokens, whoever the row names is its owner, and whoever names itself again renews it.
+// Without tokens, the process that the row names is its owner, and one that names itself again renews it.
 //
 // Invariants:
 //   1. Changes of a row come in the order of their commit timestamps.
@@ -153,7 +153,7 @@ class Rows {
   const std::string& NameOfCosts(const std::string& lock) const;
   // As long as `columns` is there.
   std::string_view OwnerIn(const KnownRow& columns) const;
-  // Whether the row names a process, and not the operator who made it for whoever comes first.
+  // Whether the row names a process, and not the operator who made it for the first process that comes.
   bool IsHeld(const KnownRow& columns) const;
   // Whether the token is another one though it may look the same, cut to whole seconds: the holder changed.
   bool IsOfAnother(const Row& row, const Token& token, std::string_view holder) const;
@@ -169,7 +169,7 @@ class Rows {
   std::map<std::string, Row, std::less<>> rows_;
   std::map<std::string, std::string> takers_;
   std::set<std::string, std::less<>> names_;  // of all that rows have named as their holder
-  // A row was there before its first change, or was taken by somebody who is not named.
+  // A row was there before its first change, or was taken by a process that is not named.
   bool may_be_others_ = false;
   std::vector<Call> calls_;  // of the newest commit timestamp
   Costs costs_;

@@ -147,7 +147,7 @@ class Spans final : public LineJudge {
   template <typename Each>
   static void ForEach(const Lock& lock, const Each& each);
   std::string Overlap(const std::string& name, const Span& a, const Span& b) const;
-  // Takes overlaps that began before `watermark` to the protocol's charge, but for those by outside writes.
+  // Takes overlaps that began before `watermark` to the protocol's charge, except those by outside writes.
   void Charge(Timestamp watermark);
   bool IsOutside(const Overlapping& overlap) const {
     return ownership_.IsBrokenOutside(overlap.lock, overlap.first_from, overlap.begin);

@@ -30,7 +30,7 @@ class HandedTokens final : public LineJudge {
   // REQUIRES: said.token; statements of one process come in the order of its clock.
   void Add(const LogLine& said);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
-  // Forgets terms that handed out nothing at or after `watermark`, in true time, but for the greatest.
+  // Forgets terms that handed out nothing at or after `watermark`, in true time, except the greatest.
   void Forget(Timestamp watermark);
   void Finish() override;
 

@@ -1,7 +1,7 @@
 // Ends the command promptly on SIGINT (Ctrl-C) or SIGTERM, without leaving half-written files.
 //
 // Invariant: a temporary file is removed unless it was published, whichever way the command ends
-// (but for SIGKILL).
+// (except SIGKILL).
 // A separate thread waits for the signals. So it may call functions that a signal handler must not
 // call, and a long run does not have to poll.
 #pragma once

@@ -76,7 +76,7 @@ absl::Status OutputFile::Open(const std::string& path) {
 
 int End(const absl::Status& done, int code) {
   if (done.ok()) return code;
-  // Whoever reads by `| head` has read enough, and wants no complaint.
+  // A reader such as `| head` has read enough, and wants no complaint.
   if (absl::IsCancelled(done)) return kReaderGone;
   Complain(std::string(done.message()));
   return absl::IsInvalidArgument(done) ? kBadInput : kCannotRun;

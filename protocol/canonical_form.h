@@ -1,7 +1,7 @@
-// What a state means, in parts: two states from which the same can happen, under the same names, have
-// the same parts, although they came about in different ways.
+// Encodes a state in parts; states with equal encodings have equal futures, under the same names, however
+// they came about.
 //
-// Whoever visits a state leaves out what cannot matter any more. A part is its shape, words that say
+// A visitor leaves out what cannot matter any more. A part is its shape, which has
 // all but the following numbers, and those numbers (NumericSlot says which kinds there are):
 //   1. Instants, which matter by how far they are from now. What is longer ago than `memory` only
 //      matters by its order among all that is.
@@ -11,7 +11,7 @@
 // numbers. NormalForm makes equal words of numbers that mean the same, and a digest of all parts.
 // Invariants:
 //   1. Equal forms have equal digests, on every compiler and in every process; different ones differ
-//      but for chance: 128 bits.
+//      except chance: 128 bits.
 //   2. The order of the parts does not matter.
 // REQUIRES of the code under test, for equal forms to have the same future: it compares instants with
 // each other, and subtracts them, but uses none as a number of its own, nor a literal such as
@@ -69,7 +69,7 @@ constexpr bool IsLongAgo(const NumericSlot& hole, int64_t from_now, int64_t memo
   return from_now <= -(hole.param != 0 ? hole.param : memory);
 }
 
-// The kinds of parts, and what part of that kind it is, are whoever adds them to say.
+// The code that adds parts says their kinds, and which part of its kind each is.
 struct PartName {
   uint16_t kind = 0;
   int16_t index = -1;
@@ -95,14 +95,14 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
 
   struct Part {
     PartName name;
-    uint32_t origin = 0;  // whatever whoever added it wants to find again
+    uint32_t origin = 0;  // whatever the code that added it wants to find again
     size_t first_word = 0;
     size_t last_word = 0;  // one after it
     size_t first_hole = 0;
     size_t last_hole = 0;
   };
 
-  // Empties it, but for its memory. `now`: true time. `orders_tokens`: tokens, and what
+  // Empties it, except its memory. `now`: true time. `orders_tokens`: tokens, and what
   // Times calls so, matter by their order alone.
   void Clear(Timestamp now, bool orders_tokens = false);
   // Null: everything keeps its name. REQUIRES: it outlives the form, or is replaced.
@@ -286,7 +286,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     size_t size_ = 0;
   };
 
-  // When the process's clock shows it, if its rate is 1.
+  // True time at which this process's clock reads `instant`, if its rate is 1.
   int64_t InTrueTime(LocalInstant instant) const {
     return SaturatingAdd(now_.UnixNanos(), (instant - local_now_).ns);
   }

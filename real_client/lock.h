@@ -358,7 +358,7 @@ class LockClient {
   Status InitLock(std::string_view protocol, const std::string& table, const std::string& name,
                   const InitOptions& options, InitResult& out);
   // Ends the lease of the holder, or of `only`, though it may still believe that it leads. NOT_FOUND
-  // if the row does not exist, FAILED_PRECONDITION if somebody else holds the lock, or nobody.
+  // if the row does not exist, FAILED_PRECONDITION if another process holds the lock, or none does.
   // INVALID_ARGUMENT if a token is named, and the protocol has none. Blocking.
   Status ForceRelease(std::string_view protocol, const std::string& table, const std::string& name,
                       const ReleaseTarget& only = {});

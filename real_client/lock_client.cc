@@ -378,7 +378,7 @@ Status LockClient::InitLock(std::string_view protocol, const std::string& table,
     if (holdings.empty() || !holdings[0].free_at) return {};
     out.free_at = holdings[0].free_at;
     if (!options.is_new) return {};
-    // Made by an earlier call that did not know that the lock is new. Whoever has taken it keeps it.
+    // Made by an earlier call that did not know that the lock is new. The process that has taken it keeps it.
     std::optional<Transaction> release = ForceReleaseTransaction(
         info, target.table, name, {.holder = std::string(kInitHolder), .token = std::nullopt});
     if (!release) return {};
@@ -390,7 +390,7 @@ Status LockClient::InitLock(std::string_view protocol, const std::string& table,
   }
   // Deleted just now.
   if (options.is_new) return Error(Code::kAborted, "the row of " + name + " has been deleted");
-  // Whoever held the lock renewed its lease before the read that found no row, so its belief ends a
+  // The last holder renewed its lease before the read that found no row, so its belief ends a
   // lease later. This is by TrueTime, as the first look of a process that comes then.
   if (!seen.read_timestamp) return Error(Code::kInternal, "Spanner named no read timestamp");
   const Timestamp free_at = *seen.read_timestamp + lease;

@@ -353,7 +353,7 @@ std::optional<Transaction> ForceReleaseTransaction(const ProtocolInfo& info,
   const HolderColumns& columns = info.holder_columns;
   std::string sql = WithTable(info.force_release, info.table, table);
   std::vector<Argument> arguments = {{.name = "name", .type = Type::kString, .value = name}};
-  // The statement that frees decides: whoever has taken the lock meanwhile keeps it.
+  // The statement that frees decides: a process that has taken the lock meanwhile keeps it.
   if (only.holder) {
     const std::string column(columns.holder);
     sql += " AND (" + column + " = @holder OR STARTS_WITH(" + column + ", @holder_with_value))";

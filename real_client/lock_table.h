@@ -78,7 +78,7 @@ std::optional<Transaction> InitTransaction(const ProtocolInfo& info, const std::
 // InitTransaction() is not nullopt.
 Transaction InitHeldTransaction(const ProtocolInfo& info, const std::string& table,
                                 const std::string& name, Timestamp free_at, Duration lease);
-// Ends the lease of `only`, or of whoever has it. nullopt if the protocol has no such write.
+// Ends the lease of `only`, or of the holder, whichever that is. nullopt if the protocol has no such write.
 // REQUIRES: the protocol has tokens if `only` names one.
 std::optional<Transaction> ForceReleaseTransaction(const ProtocolInfo& info,
                                                    const std::string& table,

@@ -16,7 +16,7 @@ class OwnerThread {
   // Waits until no other thread has it, and takes it; a thread that has it takes it again at once.
   // False if that was not so by `until` (of MonotonicNow(); Max: no end), or `stop` was requested.
   bool Take(LocalInstant until, std::stop_token stop);
-  // Gives it back, whoever has it.
+  // Gives it back, whichever thread has it.
   void GiveBack();
 
  private:

@@ -6,7 +6,7 @@
 //   2. A query of which nothing is heard for half a minute is ended, as broken.
 //   3. What may pass is tried again, with growing pauses, until nothing was heard of Spanner for as long as the
 //      options say. What will not pass ends the loop.
-//   4. Everything happens on the loop's thread, but for the constructor, Open() and the destructor.
+//   4. Everything happens on the loop's thread, except the constructor, Open() and the destructor.
 #pragma once
 
 #include <functional>
@@ -62,7 +62,7 @@ class QueryLoop {
   void SendLater();
   // REQUIRES: in SendQueries(). The request has no session yet. `on_end` is not called after the end.
   void Start(google::spanner::v1::ExecuteSqlRequest request, OnPart on_part, OnEnd on_end);
-  // Spanner was heard of.
+  // Called on any response.
   void Heard();
   // A query failed: sends again after a pause, or ends.
   void Fail(const Status& status);

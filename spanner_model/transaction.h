@@ -43,7 +43,7 @@ struct ReadLock {
 struct BufferedWrite {
   uint32_t table = 0;
   Key key;
-  // The row after the write, but for the columns that an UPDATE does not write (TakeUnwritten).
+  // The row after the write, except the columns that an UPDATE does not write (TakeUnwritten).
   // Empty for a deletion.
   std::optional<Row> row;
   uint64_t columns = 0;  // the written columns

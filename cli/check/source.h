@@ -26,7 +26,7 @@ class Source {
   void ReadAs(const ProtocolInfo& protocol, check::InputOptions options);
   check::Input& input() { return *input_; }
 
-  // Whether Next() waits for somebody else to write.
+  // Whether Next() waits for another program to write.
   bool MayWait() const {
     if (stream_ != nullptr) return stream_->MayWait();
     return file_ == nullptr && !has_ended_ && text_.find('\n', begin_) == std::string::npos;

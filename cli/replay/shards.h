@@ -19,7 +19,7 @@ namespace whorl::cli {
 struct ReplayShard {
   struct OfScenario {
     std::string path;
-    std::string text;  // as it was read, so that whoever merges needs no file
+    std::string text;  // as it was read, so that --merge needs no file
     SeedCounts counts;
   };
 

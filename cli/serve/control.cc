@@ -123,7 +123,7 @@ class Plane final : public ControlPlane {
   Plane(const ControlRequest& request, Controlled controlled)
       : token_(request.token), controlled_(controlled) {
     server_.set_payload_max_length(kLargestBody);
-    // Whoever follows the history keeps a thread of the server.
+    // A client that follows the history keeps a thread of the server.
     server_.new_task_queue = [] { return new httplib::ThreadPool(16); };
     Route();
   }

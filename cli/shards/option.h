@@ -30,7 +30,7 @@ Shard ShardOf(const std::string& text);
 // Throws CLI::ValidationError if it is no code, or one with a meaning of its own.
 int FoundCodeOf(const std::string& text);
 
-// Messages about the options that were given, but for `mode` itself, such as "--merge", and `others`: a mode
+// Messages about the options that were given, except `mode` itself, such as "--merge", and `others`: a mode
 // that makes no runs has no use for them.
 std::vector<std::string> NotBeside(const CLI::App& app, std::string_view mode,
                                    const std::vector<std::string>& others);

@@ -100,7 +100,7 @@ void Renew(Context& here, Timestamp token, LocalInstant sent) {
 void EndTerm(Context& here) {
   here.state.term.reset();
   here.out.emplace_back(whorl::CancelTimer{.timer = kDeadline});
-  // Whoever stops was told so already.
+  // A process that stops was told so already.
   if (!here.state.stopping) here.out.emplace_back(whorl::LeadershipChanged{.leader = false});
 }
 

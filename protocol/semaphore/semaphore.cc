@@ -204,7 +204,7 @@ void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, c
 }
 
 LeadershipView LeadershipViewOf(const State& state) {
-  // A question now would be answered as the last query was, but for what has changed since.
+  // A question now would be answered as the last query was, except what has changed since.
   const bool leads = state.leader && !state.stopped;
   return {.answers = leads,
           .own_token = std::nullopt,

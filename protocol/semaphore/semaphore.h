@@ -38,8 +38,8 @@ inline constexpr Duration kPeriod = Seconds(1);
 inline constexpr Duration kTimeoutMin = kPeriod * 2;
 inline constexpr int64_t kAnchor = 1;
 
-// The numbers of the protocol. The default is what ships; whoever explores on a coarse grid of time
-// takes another.
+// The numbers of the protocol. The default is what ships; searches on a coarse grid of time take
+// another.
 struct Constants {
   Duration period = kPeriod;  // from the beginning of a round to that of the next
   WHORL_FIELDS(Constants, period);

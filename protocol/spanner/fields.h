@@ -8,7 +8,7 @@
 //   2. Order is the declaration's, on every compiler; nothing depends on addresses or on a hash
 //      seed, so a fingerprint may stand in a trace.
 //   3. A header costs little to include: == is the compiler's own and Tie is a template, so that no
-//      tuple is made before somebody visits or compares.
+//      tuple is made before a visit or a comparison.
 // Deliberately left out: inheritance, and fields that == should ignore (there are none).
 #pragma once
 

@@ -16,7 +16,7 @@ namespace whorl {
 class SharedText {
  public:
   SharedText() = default;
-  // Not explicit: whoever has any kind of text can hand it over.
+  // Not explicit, so that callers can pass any kind of text.
   SharedText(std::string text)  // NOLINT(google-explicit-constructor)
       : held_(text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text))) {}
   SharedText(std::string_view text)  // NOLINT(google-explicit-constructor)

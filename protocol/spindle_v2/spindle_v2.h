@@ -41,8 +41,8 @@ inline constexpr TokenHash kHashOfNoRow = 17'241'709'254'077'376'921U;
 // "<name>_<hash>": the row whose INSERT decides who takes over from this token.
 std::string TakeoverRowName(const std::string& lock_name, TokenHash token);
 
-// The numbers of the protocol. The defaults are what ships; whoever explores on a coarse grid of time
-// takes others, so that each of them shows on the grid.
+// The numbers of the protocol. The defaults are what ships; searches on a coarse grid of time take
+// others, so that each of them shows on the grid.
 struct Constants {
   // Beyond the lease, before a row counts as available. In Spanner's unit, as an age of centuries is
   // no Duration.

@@ -37,8 +37,8 @@ namespace whorl::spindle_v3 {
 
 inline constexpr Duration kLeaseMin = Seconds(5);
 
-// The numbers of the protocol. The defaults are what ships; whoever explores on a coarse grid of time
-// takes others, so that each of them shows on the grid.
+// The numbers of the protocol. The defaults are what ships; searches on a coarse grid of time take
+// others, so that each of them shows on the grid.
 struct Constants {
   Duration buffer_min = Milliseconds(50);
   Duration heartbeat_timeout_min = Milliseconds(100);

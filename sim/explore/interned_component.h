@@ -69,7 +69,7 @@ struct InternedComponent {
   uint8_t sets = 0;    // as its shape
   uint8_t events = 0;  // how many it has
   bool is_shown : 1 = true;
-  bool fits : 1 = true;               // bits tell all of its ranks
+  bool fits : 1 = true;               // all ranks fit the bitmask
   bool is_ambiguous : 1 = false;      // it is not shown, and has numbers that no part shows
   bool may_be_forgotten : 1 = false;  // as its shape
   bool concerns_gates : 1 = false;    // it has gates, or questions

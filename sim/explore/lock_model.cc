@@ -370,7 +370,7 @@ void LockModel::AddParts(const ModelState& state, CanonicalForm& form, TokensAre
 
 explore::Key128 LockModel::KeyOf(const Digest128& parts, const NonWorldState& outside) const {
   explore::Key128 key = explore::KeyOf(parts.high, parts.low);
-  // Until when, and where on the grid: what is told from now on does not say it.
+  // Relative times omit the horizon and the phase of the grid.
   if (bounds_.horizon) key = explore::Extend(key, static_cast<uint64_t>(outside.now.ns));
   key = explore::Extend(key, static_cast<uint64_t>(outside.now.ns % bounds_.grid.ns));
   const FaultBudget& left = outside.left;

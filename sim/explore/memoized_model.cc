@@ -55,7 +55,7 @@ class PartMoveLister {
 
   bool IsPaused(int16_t node) const { return node >= 0 && (paused_ >> node & 1U) != 0; }
 
-  // As sim::OperatorIsAtWork: a transaction that is over is no part once nothing is to follow.
+  // As sim::OperatorIsAtWork: finished transactions have no component.
   bool OperatorIsAtWork(uint32_t fault) const {
     return std::ranges::any_of(state_.parts, [fault](const InternedComponent* part) {
       return part->shape->IsOfOperator(fault);

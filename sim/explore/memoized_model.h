@@ -1,6 +1,6 @@
 // LockModel, but a step that was taken once is known wherever the parts that it reads are the same.
 //
-// Most states have no world: they are their parts (normal_part.h). Where a step is not known, the world of the
+// Most states have no world: they are their parts (interned_component.h). Where a step is not known, the world of the
 // state is made by taking the steps that led to it from the nearest state before that has one, and the step
 // is taken there by the code that ships.
 // Invariants:
@@ -31,7 +31,7 @@
 
 namespace whorl::sim {
 
-// How a state came about. Many states share those that lie before them.
+// The path that produced a state. States share the paths that they have in common.
 struct StateOrigin {
   HeldBytes held;
   std::unique_ptr<const ModelState>

@@ -41,7 +41,7 @@ class SpaceReader {
   }
   void AddNode(std::optional<std::vector<int16_t>>& nodes) const {
     if (!nodes) nodes.emplace();
-    if (fault().node == FaultSpec::kLeader) {  // whoever that is
+    if (fault().node == FaultSpec::kLeader) {  // whichever node that is
       for (size_t i = 0; i < from_.nodes.size(); ++i) nodes->push_back(static_cast<int16_t>(i));
     } else {
       nodes->push_back(fault().node);

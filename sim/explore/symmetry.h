@@ -37,7 +37,7 @@ class Symmetry {
   size_t locks() const { return locks_; }
   // All ways to rename nodes; the first one keeps their names.
   std::span<const Renaming> renamings() const { return renamings_; }
-  // Two nodes have none: their signatures take as long as the other order.
+  // For two nodes, trying both orders costs the same.
   bool HasSignatures() const { return nodes() > 2; }
   // The node gets the first name, all others the second. The order of counts means nothing then.
   const Renaming& Alone(int16_t node) const { return alone_[static_cast<size_t>(node)]; }

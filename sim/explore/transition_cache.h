@@ -1,9 +1,9 @@
-// What steps have done to states that were taken apart, so that it need not be done again.
+// Caches the effects of transitions on components.
 //
-// A step reads some parts and writes some: ReadsOf says which. What it does is a function of these parts
-// alone, told from now and by order as in their canonical form. So what it did to one state is known for
-// each state with the same normal parts (normal_part.h), whatever the others are: parts that are gone, and
-// parts that are new.
+// A transition reads some components and writes some: ReadsOf says which. Its effect is a function of these
+// alone, with times relative to now and ranks in place of tokens, as in their canonical form. So the effect
+// on one state is known for each state with the same interned components (interned_component.h), whatever its
+// others are: components that go, and components that come.
 // Invariants:
 //   1. What is remembered was done by the code that ships. When a step is recorded, a part that it changed
 //      without being said to read it is an error (UndeclaredWrite).
@@ -64,7 +64,7 @@ class ReadSets {
   void Become(const InternedComponents& parts);
 
   const InternedComponents& parts() const { return parts_; }
-  // What the step reads, and all that it may change or take away, but for the part whose event it is: that may be
+  // What the step reads, and all that it may change or take away, except the part whose event it is: that may be
   // missing.
   Set ReadsOf(const ComponentAction& action) const;
   // Rows and transactions.

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   1. A run's name says all: the number of the run that nothing was before, and at which events it was
-//      left, with which seeds. With the hunt's options it gives the world, whoever asks.
+//      left, with which seeds. With the hunt's options it gives the same world each time.
 //   2. A branch goes as the run that it leaves up to its event, to the byte. The faults that have struck
 //      by then stay; of the others some are left out, and some are added that strike soon; of worlds with
 //      waypoints, often the one that reaches the next of them.

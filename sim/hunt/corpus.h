@@ -9,7 +9,7 @@
 //      that a run is added twice. So corpora can be joined, and whoever takes out what another run covers
 //      takes out nothing that a second one needs.
 //   2. Its size is bounded by the number of things that can be shown.
-// Deliberately left out: what runs show is not kept; whoever reads a corpus runs it again.
+// Deliberately left out: what runs show is not kept; a reader of a corpus runs it again.
 #pragma once
 
 #include <cstdint>

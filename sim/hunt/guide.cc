@@ -104,7 +104,7 @@ void Guide::Learn(const RunName& name, const std::shared_ptr<const Scenario>& wo
     if (!came[i] || came[i]->distance < 0) continue;  // what is violated is found
     if (i == static_cast<size_t>(NearMissKind::kReach) && came[i]->distance == 0) continue;
     std::vector<BranchPoint>& moments = nearest[i];
-    // Many come equally close, where the protocol lets them come no closer: the first ones will do.
+    // Ties are common, where the protocol lets none come closer; keep the first.
     if (moments.size() == kNearestMax && came[i]->distance >= moments.back().distance) continue;
     const auto after = std::ranges::find_if(
         moments, [&](const BranchPoint& other) { return other.distance > came[i]->distance; });

@@ -182,7 +182,7 @@ struct GuidanceState {
   std::optional<Corpus> corpus;  // which keeps what is worth it
 };
 
-// Runs the first `count` runs of the hunt (or of its shard) on `threads` threads, but for the first
+// Runs the first `count` runs of the hunt (or of its shard) on `threads` threads, except the first
 // `done` of them, whose sums `tallies` has already, and from which `learnt` comes. Calls `go_on` on
 // the caller's thread, in the order of the runs. Where a generation ends, the guides have learnt all that
 // later runs of a guided hunt depend on: from there another hunt can go on with them.

@@ -40,8 +40,7 @@ uint8_t SlackBucket(Duration slack, Duration lease);
 struct KindSeen {
   uint64_t kind = 0;  // less than 2^48, so that it is exact in JSON
   Instant at;
-  // What a guide tells apart (guide.h), and what a corpus keeps a run of each (corpus.h): functions of less
-  // than the kind, less than 2^48.
+  // Coarser hashes than `kind`, for guidance (guide.h) and the corpus (corpus.h); less than 2^48.
   uint64_t cell = 0;
   uint64_t moment = 0;
   WHORL_FIELDS(KindSeen, kind, at, cell, moment);
@@ -88,7 +87,7 @@ class RunCoverage final : public JudgedSink {
     std::vector<OfNode> nodes;  // that take part in it
     bool is_stale = true;       // the ledger has changed since the states were read
     bool has_believer = false;
-    bool has_holder = false;  // somebody would be answered "has lock"
+    bool has_holder = false;  // some process would be answered "has lock"
     Instant last_belief;      // when there was a believer last; at first, the run's start
     Instant last_holder;
     int16_t last_believer = -1;          // its node

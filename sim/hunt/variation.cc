@@ -21,7 +21,7 @@ void CutSchedule(Scenario& world, Draws& draws) {
   const auto size = static_cast<int64_t>(world.schedule.size());
   Scenario cut = world;
   cut.schedule.resize(static_cast<size_t>(draws.Between(0, size - 1)));
-  // What the part that is left out says of a fault may be what makes it possible.
+  // The removed part of the schedule may have enabled a fault.
   if (ScheduleIsPossible(cut)) world = std::move(cut);
 }
 

@@ -7,7 +7,7 @@
 //      protocol's rules) is shared by all copies.
 //   2. Memory does not grow with simulated time, and an observation costs O(1) or O(log n) in the
 //      number of processes (ledger.h says which).
-//   3. Every invariant is judged, whether the protocol promises it or not, but for those that nobody asks for
+//   3. Every invariant is judged, whether the protocol promises it or not, except those that nobody asks for
 //      (SelectInvariants) and for no_wedge and paced_calls, which no state shows.
 // REQUIRES of observations: `lock`, also in a CallName, is an index into Scenario::locks; a node
 // has one process at a time, so ProcessGone of the old one comes before ProcessStarted of the next.
@@ -74,7 +74,7 @@ class Checkers {
 
   // The invariants violated since the last call, as bits by Invariant. Forgets the violations.
   uint32_t TakeViolated() { return std::exchange(violated_, 0); }
-  // Adds what later verdicts depend on and the world does not show, but for what is of one node.
+  // Adds what later verdicts depend on and the world does not show, except what is of one node.
   void AddMemory(CanonicalForm& form) const;
   // The same of one node. Gates are of questions for has_lock: by node, as the form names it, then by lock.
   void AddMemoryOf(int16_t node, CanonicalForm& form) const;

@@ -56,9 +56,8 @@ RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* 
 RunResult RunScenario(const Scenario& scenario, uint64_t seed, ObservationSink* sink,
                       JudgedSink* judged);
 
-// A run that goes as that of `seed` goes, up to and including the events of `after`, and from then on
-// draws the chance of `chance`. If `after` is before the start, it is the run of the seed `chance`, but
-// for its hash.
+// Follows the run of `seed` up to and including the events of `after`, then draws from `chance`. If `after` is
+// before the start, it is the run of the seed `chance`, with another hash.
 struct Branch {
   uint64_t seed = 0;
   Instant after;

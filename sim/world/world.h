@@ -205,7 +205,7 @@ bool WaitsForPause(const PendingEvent& event);
 
 class World {
  public:
-  // Observes the initial rows, and schedules the starts of nodes and the timed faults, but for those
+  // Observes the initial rows, and schedules the starts of nodes and the timed faults, except those
   // that the scenario's schedule begins.
   World(std::shared_ptr<const WorldSetup> setup, Outbox& out);
 

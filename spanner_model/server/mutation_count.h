@@ -1,4 +1,4 @@
-// Counts the mutations of a transaction as Spanner's documentation does, but for those of indexes, which the
+// Counts the mutations of a transaction as Spanner's documentation does, except those of indexes, which the
 // model does not have.
 #pragma once
 

@@ -414,7 +414,7 @@ TEST(CheckReader, AnyBytesAreRefusedOrRead) {
   }
 }
 
-// As the official emulator shows them, but for those that it shows as pending.
+// As the official emulator shows them, except those that it shows as pending.
 TEST(CheckTest, TimesThatAreCutToWholeSecondsAreThoseThatWereKnown) {
   const std::string pending = R"({"heartbeat":"9999-12-31T23:59:59Z","token":)";
   const std::string cut = R"(")" + Second("01") + R"(")";

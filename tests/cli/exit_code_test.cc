@@ -31,7 +31,7 @@ constexpr auto kWedge = Invariant::kNoWedge;
 
 struct Said {
   std::string_view options;
-  ExitRules rules;  // but for the measure
+  ExitRules rules;  // except the measure
 };
 
 // Of a violation of single_leader_belief.

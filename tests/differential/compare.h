@@ -25,7 +25,7 @@ std::string FindDifference(const Operation& operation, const std::optional<Answe
                            const std::optional<Answer>& emulator);
 
 // Whether the servers have the same state after a difference; if not, the sequence ends there.
-// kTransactionLeft: but for a transaction that no client can end, since none was told its id; the
+// kTransactionLeft: except a transaction that no client can end, since none was told its id; the
 // next begin on its session ends it.
 enum class Afterwards : uint8_t { kTheSame, kTransactionLeft, kNotTheSame };
 // Whether the answers themselves differ, or only later ones.

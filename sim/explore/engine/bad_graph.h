@@ -88,7 +88,7 @@ class BadGraph {
     graph_.Renumber(node_of);
   }
 
-  // Until Finish(), edges name keys.
+  // Edges store keys until Finish().
   const Graph& graph() const { return graph_; }
   const KeyNumbers& keys() const { return keys_; }
   uint32_t KeyNumberOf(uint32_t node) const { return key_of_[node]; }

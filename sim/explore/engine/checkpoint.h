@@ -20,7 +20,7 @@
 
 namespace whorl::explore {
 
-// What a search is about, as names and values. Whoever reads a checkpoint compares them.
+// What a search is about, as names and values. A search that reads a checkpoint compares them.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 // `bad`: of a search that has no such graph, an empty one. Errors are those of the stream.

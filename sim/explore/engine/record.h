@@ -1,4 +1,4 @@
-// What a search remembers, but for the states themselves, which are made again by taking choices: a
+// What a search remembers, except the states themselves, which are made again by taking choices: a
 // checkpoint (checkpoint.h) holds this, and a search goes on from it.
 #pragma once
 

@@ -5,7 +5,7 @@
 //
 // Invariants:
 //   1. Each state is expanded once, at the least (faults, steps) at which it is reached.
-//   2. The result is the same for every number of threads, but for `frontier` and the bytes.
+//   2. The result is the same for every number of threads, except `frontier` and the bytes.
 //   3. With one thread, states are judged when they are visited, and visited and expanded in the order of
 //      their numbers in the log.
 //   4. What stays of a state is its fingerprint and its link: some 14 bytes. States themselves are
@@ -13,7 +13,7 @@
 //
 // A state may be missed if another one has its fingerprint: see fingerprint_set.h for how likely it
 // is. Not here: time abstraction, symmetry and partial order, which are the model's; and states on
-// disk, but for the links of a checkpoint, from which states are made again (restore.h).
+// disk, except the links of a checkpoint, from which states are made again (restore.h).
 #pragma once
 
 #include <algorithm>

@@ -76,7 +76,7 @@ CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999
       greatest_lease[lock] = std::max(greatest_lease[lock], node.lease);
     }
   }
-  // Processes wait out the lease of whoever wrote a row, even if nobody is there who has one as long.
+  // Processes wait out the lease of the process that wrote a row, even if no process here has one as long.
   for (const RowSpec& row : scenario.rows) {
     for (Duration& greatest : greatest_lease) {
       greatest = std::max(greatest, LeaseOf(row, *setup.rules));

@@ -342,7 +342,7 @@ std::string DetailOf(const AnyFault& fault);
 std::string_view ConflictingSetting(const AnyFault& a, const AnyFault& b);
 // Whether two faults of the kind can set something to different values at all.
 bool CanContradict(FaultKind kind);
-// Whether they say the same but for how long they last.
+// Whether they say the same except for how long they last.
 bool SetTheSame(const AnyFault& a, const AnyFault& b);
 
 }  // namespace whorl::sim

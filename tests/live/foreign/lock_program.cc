@@ -1,5 +1,5 @@
 // A program for `whorl replay --program`: a real lock of fenced_lease (real_client/lock.h), which
-// shares no line with the machine that `replay --on` runs otherwise, but for the protocol itself.
+// shares no line with the machine that `replay --on` runs otherwise, except the protocol itself.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

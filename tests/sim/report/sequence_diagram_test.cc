@@ -31,7 +31,7 @@ std::vector<std::string> DiagramOf(const Scenario& scenario) {
 }
 
 // The statements that a diagram consists of, strictly: a text has no character that Mermaid could
-// take for syntax, but for references to characters and breaks of lines.
+// take for syntax, except references to characters and breaks of lines.
 bool IsStatement(const std::string& line) {
   static const std::string kText = "([A-Za-z0-9_ .,:+'()=!?/\\x80-\\xff-]|#[0-9]+;|<br/>)*";
   static const std::string kWho = "(n[0-9]+|spanner|resource)";

@@ -54,7 +54,7 @@ struct Cell {
   Instant at;                       // when that was
   std::optional<CallName> trigger;  // the call that reached the phase; nothing at `replied`
 
-  // Whether an observation of type T that `wanted` accepts comes at or after the fault's beginning, but for
+  // Whether an observation of type T that `wanted` accepts comes at or after the fault's beginning, except
   // `within` later at most.
   template <typename T, typename Wanted>
   bool Sees(const Wanted& wanted, Duration within = Seconds(100)) const {
@@ -207,7 +207,7 @@ bool AbortsAll(const Cell& cell, Duration within) {
   }
   return true;
 }
-// No call of the step that the node sends meanwhile is answered otherwise, but for a Rollback.
+// No call of the step that the node sends meanwhile is answered otherwise, except a Rollback.
 bool AnswersAllBy(const Cell& cell, Code code, Duration within) {
   constexpr uint8_t kRollback = 3;  // Request::index()
   std::vector<CallName> sent;
