@@ -215,7 +215,7 @@ void Checker::On(const RowChange& change) {
   ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
 }
 
-bool Checker::IsOfAnother(Process& process, const LogLine& said, const Place& place) {
+bool Checker::FollowNumbers(Process& process, const LogLine& said, const Place& place) {
   if (!process.has_restarted) return false;
   // It goes on in the file of the process that had logged its own start there before.
   if (!process.file_before.empty() && place.file == process.file_before &&
@@ -260,7 +260,7 @@ bool Checker::Number(const LogLine& said, const Place& place) {
   }
   const std::optional<int64_t> number_before = process.number;
   const int64_t expected = number_before.value_or(0) + 1;
-  if (!is_anew && (process.is_two || IsOfAnother(process, said, place))) {
+  if (!is_anew && (process.is_two || FollowNumbers(process, said, place))) {
     TwoProcesses(process, said, place);
     process.number = said.number ? said.number : process.number;
   } else if (said.number) {

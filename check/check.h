@@ -123,8 +123,8 @@ class Checker {
   void On(const ProcessDeclaration& declared, const Place& place);
   // Whether the line is new; false: it was there before.
   bool Number(const LogLine& said, const Place& place);
-  // Whether the line is of another process than the one that started last under the id.
-  static bool IsOfAnother(Process& process, const LogLine& said, const Place& place);
+  // Follows the numbers of the processes that have the id. Whether two have it at one time.
+  static bool FollowNumbers(Process& process, const LogLine& said, const Place& place);
   void TwoProcesses(Process& process, const LogLine& said, const Place& place);
   // Something ended that had not begun.
   void HadNotBegun(const LogLine& said);

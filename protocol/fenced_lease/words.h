@@ -15,8 +15,8 @@ inline constexpr StepName kRelease{"release"};
 
 namespace whorl::fenced_lease::notes {
 
-inline constexpr NoteId kHeardOfRelease{
-    "heard of a release"};  // looks, as soon as it can pay for it
+// Another process announced its release: it looks as soon as it can pay for a look.
+inline constexpr NoteId kHeardOfRelease{"heard of a release"};
 
 }  // namespace whorl::fenced_lease::notes
 
