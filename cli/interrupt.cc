@@ -116,7 +116,7 @@ SignalNotice::SignalNotice() { is_noting = true; }
 SignalNotice::~SignalNotice() { is_noting = false; }
 bool SignalNotice::HasCome() { return has_come; }
 
-absl::Status TemporaryFile::Open(const std::string& target) {
+absl::Status TemporaryFile::Open(const std::string& target, std::ofstream& stream) {
   // As many commands as this may write one file at a time.
   constexpr int kTries = 100;
   Registry& registry = TemporaryFiles();
@@ -132,7 +132,9 @@ absl::Status TemporaryFile::Open(const std::string& target) {
   }
   registry.paths.insert(path_);
   target_ = target;
-  return absl::OkStatus();
+  errno = 0;
+  stream.open(path_, std::ios::binary | std::ios::trunc);
+  return stream ? absl::OkStatus() : ErrnoStatus(target, "cannot be written", errno);
 }
 
 absl::Status TemporaryFile::Publish() {

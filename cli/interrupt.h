@@ -6,6 +6,7 @@
 // call, and a long run does not have to poll.
 #pragma once
 
+#include <fstream>
 #include <string>
 
 #include "absl/status/status.h"
@@ -33,15 +34,15 @@ class SignalNotice {
 // so the next command for the target sees which one SIGKILL left behind, and uses that one again.
 class TemporaryFile {
  public:
-  // Creates a file beside `target`, so that it can become `target` in one step.
-  // REQUIRES: not opened yet.
-  absl::Status Open(const std::string& target);
+  // Creates a file beside `target`, so that it can become `target` in one step, and opens `stream` on it.
+  // A signal comes before or after both: a stream that opened the file later by its path would create it
+  // anew after the signal had removed it. REQUIRES: not opened yet.
+  absl::Status Open(const std::string& target, std::ofstream& stream);
   TemporaryFile() = default;
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile();
 
-  const std::string& path() const { return path_; }
   // Renames it to `target`, replacing an existing file.
   absl::Status Publish();
 

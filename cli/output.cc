@@ -61,16 +61,14 @@ absl::Status OutputFile::Open(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   in_place_ = fs::exists(status) && !fs::is_regular_file(status);
-  std::string written = path;
   if (!in_place_) {
     // Behind a symbolic link, the file is replaced and the link stays.
     const fs::path real = fs::is_symlink(path, error) ? fs::canonical(path, error) : fs::path(path);
     if (error && fs::is_symlink(path)) return WriteError(path, error.value());
-    if (const absl::Status opened = temporary_.Open(real.string()); !opened.ok()) return opened;
-    written = temporary_.path();
+    return temporary_.Open(real.string(), stream_);
   }
   errno = 0;
-  stream_.open(written, std::ios::binary | std::ios::trunc);
+  stream_.open(path, std::ios::binary | std::ios::trunc);
   return stream_ ? absl::OkStatus() : WriteError(path, errno);
 }
 
