@@ -14,6 +14,7 @@
 
 #include "cli/bench/command.h"
 #include "cli/check/command.h"
+#include "cli/convert_command.h"
 #include "cli/diff/command.h"
 #include "cli/exit_code.h"
 #include "cli/explore/command.h"
@@ -75,9 +76,9 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
   for (const GrpcSubCommand& command : kGrpcSubCommands) {
     root.add_subcommand(std::string(command.name), std::string(command.help));
   }
-  commands.insert(commands.end(),
-                  {AddCheckCommand(root, grpc), AddNewCommand(root, called), AddDiffCommand(root),
-                   AddReportCommand(root, called), AddProtocolsCommand(root)});
+  commands.insert(commands.end(), {AddCheckCommand(root, grpc), AddNewCommand(root, called),
+                                   AddConvertCommand(root), AddDiffCommand(root),
+                                   AddReportCommand(root, called), AddProtocolsCommand(root)});
   // An option of a sub-command that stands before it is looked for among those of all.
   const bool is_misplaced = words.size() > 1 && words[1].starts_with("-") &&
                             root.get_option_no_throw(words[1]) == nullptr;

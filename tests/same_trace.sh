@@ -56,7 +56,7 @@ show_difference() {  # show_difference NAME: the first event in which the runs o
 names=()
 for file in scenarios/*.json; do
   name="$(basename "$file" .json)"
-  [[ "$name" == schema ]] || names+=("$name")
+  [[ "$name" == *schema ]] || names+=("$name")
 done
 
 code=0

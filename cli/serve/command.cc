@@ -59,8 +59,8 @@ SPANNER_EMULATOR_HOST=127.0.0.1:PORT, which official clients understand. Instanc
 there from the start; others can be made, as on Spanner. A COMMAND gets the variable in its
 environment, and when it ends, serve ends with its exit code; otherwise serve ends at SIGINT or
 SIGTERM. Nothing is kept.
-Faults strike calls by rules, such as {"faults":[{"method":"Commit","do":"drop_reply","count":3}]}:
-live/rules/README.md has their words. At the end it says which rules struck.
+Faults strike calls by rules, such as {"faults":[{"match":{"method":"Commit","count":3},"do":"drop_reply"}]}:
+scenarios/LANGUAGE.md has their words. At the end it says which rules struck.
 Exit codes: without COMMAND 0 ended by a signal, 2 bad input or usage, 3 it could not serve; with
 COMMAND the command's, 128 plus the signal that ended it, or 125, 126 and 127 as of env. With --judge 1 in
 the place of 0 if something was violated, promised or not (--promised: what the protocol promises). If

@@ -224,9 +224,10 @@ class Plane final : public ControlPlane {
     Answer(response, 200, {{"faults", faults}});
   }
   void AddFaults(const std::string& body, Response& response) {
-    std::vector<live::CallRule> rules;
-    std::vector<std::string> errors;
-    if (!live::ParseRules("body", body, rules, errors)) return Refuse(response, 400, errors);
+    live::RuleFile read = live::ParseRules("body", body);
+    std::vector<std::string>& errors = read.errors;
+    if (!errors.empty()) return Refuse(response, 400, errors);
+    std::vector<live::CallRule>& rules = read.rules;
     const size_t clients = controlled_.front.Clients().size();
     for (const live::CallRule& rule : rules) {
       if (rule.client && static_cast<size_t>(*rule.client) >= clients) {

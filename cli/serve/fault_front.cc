@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -194,7 +195,7 @@ void AddClients(CLI::App& app, const std::shared_ptr<FaultRequest>& request) {
 
 void AddFaultOptions(CLI::App& app, const std::shared_ptr<FaultRequest>& request) {
   app.add_option("--faults", request->files,
-                 "file of rules, JSON: what happens to which calls (live/rules/README.md); may be "
+                 "file of rules, JSON: what happens to which calls (scenarios/LANGUAGE.md); may be "
                  "repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
@@ -223,7 +224,10 @@ std::vector<std::string> Load(FaultRequest& request) {
       errors.push_back(wrong);
       continue;
     }
-    live::ParseRules(file, text, request.rules, errors);
+    live::RuleFile read = live::ParseRules(file, text);
+    if (!read.note.empty()) Complain(read.note);
+    std::ranges::move(read.rules, std::back_inserter(request.rules));
+    std::ranges::move(read.errors, std::back_inserter(errors));
   }
   if (std::string wrong = Check(*request.judge); !wrong.empty()) errors.push_back(std::move(wrong));
   return errors;

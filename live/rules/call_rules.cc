@@ -1,323 +1,278 @@
 #include "live/rules/call_rules.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
+#include <cstdlib>
 #include <utility>
 
 #include "base/text.h"
 #include "live/foreign/sql_steps.h"
 #include "protocol/protocols.h"
 #include "protocol/spanner/answers.h"
+#include "sim/scenario/earlier_words.h"
 #include "sim/scenario/fields.h"
 #include "sim/scenario/json_document.h"
+#include "sim/scenario/loader.h"
 
 namespace whorl::live {
 namespace {
 
-using sim::JsonKind;
 using sim::JsonValue;
+using sim::KindOf;
+using sim::kKindOf;
+using sim::ObjectFields;
+using sim::ObjectId;
 using sim::Problems;
 
-constexpr std::array<std::string_view, 19> kKeys = {
-    "do",    "method",     "sql",    "sql_matches", "table",     "protocol", "step",
-    "count", "parameters", "client", "every",       "times",     "ttl",      "probability",
-    "phase", "code",       "for",    "about",       "impossible"};
-std::vector<std::string_view> Methods() {
-  std::vector<std::string_view> methods;
-  for (const CallAnswers& answers : AnswersOfCalls()) methods.push_back(answers.method);
-  return methods;
+std::string ListOf(CodeSet codes) {
+  std::string list;
+  for (const Code code : AllOf<Code>()) {
+    if (codes.Has(code)) list += Cat(list.empty() ? "" : ", ", WordOf(code));
+  }
+  return list;
+}
+
+// Why Spanner never answers so to the rule's calls; empty if it may.
+std::string WhyImpossible(const CallRule& rule, Code code) {
+  if (rule.phase == Phase::kServed) {
+    if (OutcomeUnknown().Has(code)) return {};
+    return Cat("Spanner does not answer ", WordOf(code),
+               " to a call that it has served; \"phase\": \"sent\" strikes before that, and ",
+               "after it there are drop_reply and the codes ", ListOf(OutcomeUnknown()));
+  }
+  if (rule.method.empty()) {
+    const bool is_possible = std::ranges::any_of(AnswersOfCalls(), [&](const CallAnswers& one) {
+      return MayAnswer(one.method, code, true);
+    });
+    return is_possible ? "" : Cat("Spanner answers ", WordOf(code), " to no call");
+  }
+  const CallAnswers* answers = FindAnswers(rule.method);
+  if (KindOf(rule.what) == kKindOf<sim::SessionLossFault>) {
+    return answers->can_lose_session
+               ? ""
+               : Cat("Spanner answers ", rule.method, " without looking for a session");
+  }
+  if (MayAnswer(rule.method, code, true)) return {};
+  return Cat("Spanner never answers ", WordOf(code), " to ", rule.method,
+             "; its codes: ", ListOf(AnyCall() | answers->codes));
 }
 
 // Reads one rule. Every problem is reported at its place.
 class RuleReader {
  public:
-  RuleReader(const JsonValue& value, Problems& problems) : value_(value), problems_(problems) {}
+  RuleReader(const JsonValue& value, Problems& problems)
+      : fields_(value, ObjectId::kRule, problems), problems_(problems) {}
 
   CallRule Read() {
-    if (value_.kind() != JsonKind::kObject) {
-      problems_.Add(value_, Cat("expected an object, got ", sim::Described(value_)));
-      return rule_;
+    const size_t before = problems_.size();
+    if (const auto kind = fields_.Word<size_t>("do", "fault")) {
+      rule_.what = sim::MakeFault(sim::KindsOfRules()[*kind]);
+      ReadKeysOfKind();
     }
-    for (const JsonValue& member : value_.Children()) {
-      if (std::ranges::find(kKeys, member.key()) == kKeys.end()) {
-        problems_.AddAtKey(member, sim::UnknownWord("key", member.key(), kKeys));
-      }
-    }
-    ReadMatch();
+    if (const auto match = fields_.Object("match")) ReadMatch(*match);
     ReadHowOften();
-    ReadAction();
+    rule_.impossible = fields_.Boolean("impossible").value_or(false);
+    if (problems_.size() == before) CheckPossible();
     return rule_;
   }
 
  private:
-  template <typename Take>
-  void With(std::string_view key, const Take& take) {
-    if (const auto found = value_.Find(key)) take(*found);
-  }
-  void Text(std::string_view key, std::string& out) {
-    With(key, [&](const JsonValue& value) {
-      if (value.kind() == JsonKind::kString && !value.text().empty()) {
-        out = value.text();
-      } else {
-        problems_.Add(value, Cat("expected a text, got ", sim::Described(value)));
-      }
-    });
-  }
-  void Count(std::string_view key, int64_t least, int64_t most, int64_t& out) {
-    With(key, [&](const JsonValue& value) {
-      const auto number = value.AsInt64();
-      if (number && *number >= least && *number <= most) {
-        out = *number;
-      } else {
-        problems_.Add(value, Cat("expected a number from ", std::to_string(least), " to ",
-                                 std::to_string(most), ", got ", sim::Described(value)));
-      }
-    });
-  }
-  std::optional<size_t> Word(const JsonValue& value, std::string_view what,
-                             std::span<const std::string_view> words) {
-    return sim::ReadWord(value, what, words, problems_);
+  template <typename Kind>
+  bool Is() const {
+    return KindOf(rule_.what) == kKindOf<Kind>;
   }
 
-  void ReadMatch() {
-    With("method", [&](const JsonValue& value) {
-      const std::vector<std::string_view> methods = Methods();
-      if (const auto at = Word(value, "method", methods)) rule_.method = methods[*at];
-    });
-    Text("sql", rule_.sql);
+  void ReadKeysOfKind() {
+    const sim::FaultKind kind = KindOf(rule_.what);
+    for (const std::string_view key : sim::RuleKeys()) {
+      const auto found = fields_.Find(key);
+      if (!found && sim::RuleNeeds(kind, key)) {
+        problems_.Add(fields_.value(),
+                      Cat(Quoted(sim::FaultKindText(kind)), " needs the key ", Quoted(key)));
+      } else if (found && !sim::RuleTakes(kind, key)) {
+        problems_.AddAtKey(*found,
+                           Cat(Quoted(sim::FaultKindText(kind)), " has no ", Quoted(key),
+                               key == "for" ? "; \"ttl\" is how long the rule strikes" : ""));
+      }
+    }
+    std::visit(sim::Overloaded{
+                   [&](sim::LatencyFault& latency) {
+                     if (const auto add = fields_.Find("add")) {
+                       latency.add = sim::ReadDelay(*add, problems_).value_or(latency.add);
+                     }
+                   },
+                   [&](sim::PartitionFault& partition) {
+                     partition.lasts = fields_.Time("for");
+                     partition.mode =
+                         fields_.Word<sim::PartitionMode>("mode").value_or(partition.mode);
+                   },
+                   [&](sim::ErrorFault&) { ReadCode(); },
+                   [](auto&) {},
+               },
+               rule_.what);
+  }
+  void ReadCode() {
+    const auto index = fields_.Word<size_t>("code", "code");
+    if (!index) return;
+    const auto words = sim::DescribeObject(ObjectId::kRule).Find("code")->words;
+    rule_.code = *ParseWord<Code>(words[*index]);
+  }
+
+  void ReadMatch(const ObjectFields& match) {
+    if (const auto method = match.Word<size_t>("method", "method")) {
+      rule_.method = AnswersOfCalls()[*method].method;
+    }
+    rule_.sql = match.Text("sql").value_or("");
     if (!rule_.sql.empty()) rule_.sql = NormalizedSql(rule_.sql);
-    With("sql_matches", [&](const JsonValue& value) {
+    if (const auto pattern = match.Text("sql_matches")) {
       try {
         rule_.sql_matches = std::make_shared<const std::regex>(
-            std::string(value.text()), std::regex::ECMAScript | std::regex::icase);
+            *pattern, std::regex::ECMAScript | std::regex::icase);
       } catch (const std::regex_error& error) {
-        problems_.Add(value, Cat("is no regular expression: ", error.what()));
+        problems_.Add(*match.Find("sql_matches"), Cat("is no regular expression: ", error.what()));
       }
-    });
-    Text("table", rule_.table);
-    ReadStep();
-    With("parameters", [&](const JsonValue& value) {
-      if (value.kind() != JsonKind::kObject) {
-        problems_.Add(value, Cat("expected an object, got ", sim::Described(value)));
-      }
-      for (const JsonValue& one : value.Children()) {
-        rule_.parameters[std::string(one.key())] = one.text();
-      }
-    });
-    With("client", [&](const JsonValue& value) {
-      int64_t client = 0;
-      Count("client", 1, 1000, client);
-      if (value.AsInt64()) rule_.client = static_cast<int16_t>(client - 1);
-    });
+    }
+    rule_.table = match.Text("table").value_or("");
+    if (const auto protocol = match.Word<size_t>("protocol", "protocol")) {
+      rule_.protocol = Protocols()[*protocol].name;
+    }
+    if (match.Has("step")) ReadStep(*match.Find("step"));
+    ReadParameters(match);
+    if (const auto client = match.Integer("client")) {
+      rule_.client = static_cast<int16_t>(*client - 1);
+    }
+    rule_.count = match.Integer("count").value_or(rule_.count);
+    rule_.nth = match.Integer("nth").value_or(rule_.nth);
+    ReadPhase(match);
   }
 
-  void ReadStep() {
-    With("protocol", [&](const JsonValue& value) {
-      std::vector<std::string_view> names;
-      for (const ProtocolInfo& info : Protocols()) names.push_back(info.name);
-      if (const auto at = Word(value, "protocol", names)) rule_.protocol = names[*at];
-    });
-    With("step", [&](const JsonValue& value) {
-      const ProtocolInfo* info = FindProtocol(rule_.protocol);
-      if (info == nullptr || info->statements == nullptr) {
-        problems_.Add(value, rule_.protocol.empty()
-                                 ? "a step needs its \"protocol\" beside it"
-                                 : Cat(rule_.protocol, " does not say its statements"));
-        return;
-      }
-      std::vector<StepName> steps;
-      std::vector<std::string_view> words;
-      for (const StepStatement& statement : info->statements(std::string(info->table))) {
-        steps.push_back(statement.step);
-        words.push_back(WordOf(statement.step));
-      }
-      if (const auto at = Word(value, "step", words)) rule_.step = steps[*at];
-    });
+  void ReadStep(const JsonValue& value) {
+    const ProtocolInfo* info = FindProtocol(rule_.protocol);
+    if (info == nullptr || info->statements == nullptr) {
+      problems_.Add(value, rule_.protocol.empty()
+                               ? "a step needs its \"protocol\" beside it"
+                               : Cat(rule_.protocol, " does not say its statements"));
+      return;
+    }
+    std::vector<StepName> steps;
+    std::vector<std::string_view> words;
+    for (const StepStatement& statement : info->statements(std::string(info->table))) {
+      steps.push_back(statement.step);
+      words.push_back(WordOf(statement.step));
+    }
+    if (const auto at = sim::ReadWord(value, "step", words, problems_)) rule_.step = steps[*at];
+  }
+
+  void ReadParameters(const ObjectFields& match) {
+    const auto value = match.Find("parameters");
+    if (!value) return;
+    if (value->kind() != sim::JsonKind::kObject) {
+      problems_.Add(*value, Cat("expected an object, got ", sim::Described(*value)));
+      return;
+    }
+    for (const JsonValue& one : value->Children()) {
+      rule_.parameters[std::string(one.key())] = one.text();
+    }
+  }
+
+  void ReadPhase(const ObjectFields& match) {
+    const bool only_served = Is<sim::DropReplyFault>();
+    const auto phase = match.Word<Phase>("phase", "phase");
+    rule_.phase = phase.value_or(only_served ? Phase::kServed : Phase::kSent);
+    if (!phase) return;
+    if (only_served && phase == Phase::kSent) {
+      problems_.Add(*match.Find("phase"), "a reply can be lost when there is one: \"served\"");
+    }
+    if (Is<sim::DropRequestFault>() && phase == Phase::kServed) {
+      problems_.Add(*match.Find("phase"),
+                    "a request that was served cannot be lost; drop_reply loses its reply");
+    }
   }
 
   void ReadHowOften() {
-    constexpr int64_t kMost = 1'000'000'000;
-    Count("count", 1, kMost, rule_.count);
-    Count("every", 1, kMost, rule_.every);
+    rule_.ttl = fields_.Time("ttl");
+    rule_.percent = fields_.Integer("percent").value_or(rule_.percent);
     // A rule for a time, or with a probability, strikes as often as it can.
-    const bool bounded = value_.Find("ttl").has_value() || value_.Find("probability").has_value();
-    rule_.times = bounded ? 0 : 1;
-    Count("times", 0, kMost, rule_.times);
-    Count("probability", 1, 100, rule_.percent);
-    With("ttl", [&](const JsonValue& value) {
-      rule_.ttl = sim::ReadDuration(value, sim::Form::kPositiveDuration, problems_);
-    });
+    const bool bounded = fields_.Has("ttl") || fields_.Has("percent");
+    rule_.times = fields_.Integer("times").value_or(bounded ? 0 : 1);
   }
 
-  void ReadAction() {
-    const auto action = value_.Find("do");
-    if (!action) return problems_.Add(value_, "\"do\" is missing: what happens to the call");
-    if (const auto at = Word(*action, "fault", AllWords<RuleAction>())) {
-      rule_.action = static_cast<RuleAction>(*at);
-    }
-    const bool only_served = rule_.action == RuleAction::kDropReply;
-    rule_.phase = only_served ? RulePhase::kServed : RulePhase::kSent;
-    With("phase", [&](const JsonValue& value) {
-      const auto at = Word(value, "phase", AllWords<RulePhase>());
-      if (!at) return;
-      rule_.phase = static_cast<RulePhase>(*at);
-      if (only_served && rule_.phase == RulePhase::kSent) {
-        problems_.Add(value, "a reply can be lost when there is one: \"served\"");
-      }
-      if (rule_.action == RuleAction::kDropRequest && rule_.phase == RulePhase::kServed) {
-        problems_.Add(value,
-                      "a request that was served cannot be lost; drop_reply loses its reply");
-      }
-    });
-    With("code", [&](const JsonValue& value) {
-      const auto at = Word(value, "code", AllWords<Code>());
-      if (!at) return;
-      rule_.code = static_cast<Code>(*at);
-      if (rule_.code == Code::kOk) problems_.Add(value, "OK is no error");
-      if (rule_.action != RuleAction::kError) problems_.Add(value, "only \"error\" has a code");
-    });
-    ReadTime();
-    CheckPossible(*action);
-  }
-
-  // Who tests against what Spanner never shows finds defects that are none.
-  void CheckPossible(const JsonValue& action) {
+  // A test against what Spanner never shows finds defects that are none.
+  void CheckPossible() {
     const std::optional<Code> code = AnswerOf(rule_);
-    With("impossible", [&](const JsonValue& value) {
-      if (value.kind() != JsonKind::kBoolean) {
-        problems_.Add(value, Cat("expected true or false, got ", sim::Described(value)));
-      } else if (value.IsTrue() && !code) {
-        problems_.Add(value, "what this fault does can happen");
-      }
-      rule_.impossible = value.IsTrue();
-    });
-    if (!code || *code == Code::kOk || rule_.impossible) return;
-    const std::string why = WhyImpossible(*code);
+    if (rule_.impossible) {
+      if (!code) problems_.Add(*fields_.Find("impossible"), "what this fault does can happen");
+      return;
+    }
+    if (!code) return;
+    const std::string why = WhyImpossible(rule_, *code);
     if (why.empty()) return;
-    const auto at = value_.Find(rule_.action == RuleAction::kError ? "code" : "do");
-    problems_.Add(at.value_or(action),
-                  Cat(why, "; \"impossible\": true beside it shows it nevertheless"));
-  }
-  // Empty if Spanner can answer so.
-  std::string WhyImpossible(Code code) const {
-    if (rule_.phase == RulePhase::kServed) {
-      if (OutcomeUnknown().Has(code)) return {};
-      return Cat("Spanner does not answer ", WordOf(code),
-                 " to a call that it has served; \"phase\": \"sent\" strikes before that, and ",
-                 "after it there are drop_reply and the codes ", ListOf(OutcomeUnknown()));
-    }
-    if (rule_.method.empty()) {
-      const bool is_possible = std::ranges::any_of(AnswersOfCalls(), [&](const CallAnswers& one) {
-        return MayAnswer(one.method, code, true);
-      });
-      return is_possible ? "" : Cat("Spanner answers ", WordOf(code), " to no call");
-    }
-    const CallAnswers* answers = FindAnswers(rule_.method);
-    if (answers == nullptr) return {};  // told already
-    if (rule_.action == RuleAction::kSessionLoss) {
-      return answers->can_lose_session
-                 ? ""
-                 : Cat("Spanner answers ", rule_.method, " without looking for a session");
-    }
-    if (MayAnswer(rule_.method, code, true)) return {};
-    return Cat("Spanner never answers ", WordOf(code), " to ", rule_.method,
-               "; its codes: ", ListOf(AnyCall() | answers->codes));
-  }
-  static std::string ListOf(CodeSet codes) {
-    std::string list;
-    for (const Code code : AllOf<Code>()) {
-      if (codes.Has(code)) list += Cat(list.empty() ? "" : ", ", WordOf(code));
-    }
-    return list;
+    problems_.Add(*fields_.Find(Is<sim::ErrorFault>() ? "code" : "do"),
+                  Cat(why, "; \"impossible\": true in the rule shows it nevertheless"));
   }
 
-  void ReadTime() {
-    const bool has_time =
-        rule_.action == RuleAction::kHold || rule_.action == RuleAction::kLatency ||
-        rule_.action == RuleAction::kBlackHole || rule_.action == RuleAction::kReset;
-    const auto found = value_.Find("for");
-    if (!found) {
-      if (has_time) problems_.Add(value_, "\"for\" is missing: how long");
-      return;
-    }
-    if (!has_time) {
-      return problems_.Add(*found, "this fault takes no time; \"ttl\" is how long the rule lives");
-    }
-    const auto read = [&](const JsonValue& value, Duration& out) {
-      const auto time = sim::ReadDuration(value, sim::Form::kDuration, problems_);
-      if (time) out = *time;
-    };
-    if (found->kind() != JsonKind::kArray) {
-      read(*found, rule_.least);
-      rule_.most = rule_.least;
-      return;
-    }
-    const std::vector<JsonValue> bounds = found->Children();
-    if (bounds.size() != 2) {
-      return problems_.Add(*found, "expected a duration, or two between which one is drawn");
-    }
-    read(bounds[0], rule_.least);
-    read(bounds[1], rule_.most);
-    if (rule_.most < rule_.least) problems_.Add(*found, "the second is shorter than the first");
-  }
-
-  const JsonValue value_;
+  const ObjectFields fields_;
   Problems& problems_;
   CallRule rule_;
 };
 
-}  // namespace
+// Where the rules stand in the file, as it was written.
+std::vector<sim::Position> PlacesOf(const sim::JsonDocument& document) {
+  std::vector<sim::Position> places;
+  const auto faults = document.root().Find("faults");
+  if (!faults) return places;
+  for (const JsonValue& one : faults->Children()) places.push_back(one.position());
+  return places;
+}
 
-std::optional<Code> AnswerOf(const CallRule& rule) {
-  switch (rule.action) {
-    case RuleAction::kAbort:
-      return Code::kAborted;
-    case RuleAction::kError:
-      return rule.code;
-    case RuleAction::kSessionLoss:
-      return Code::kNotFound;
-    default:
-      return std::nullopt;
+// Problems of a converted text are told at the rule in the file, since nobody has seen the converted one.
+void TellAtRules(const std::vector<sim::Position>& places, std::vector<sim::Problem>& problems) {
+  constexpr std::string_view kRules = "/faults/";
+  for (sim::Problem& problem : problems) {
+    if (!problem.pointer.starts_with(kRules)) continue;
+    const size_t rule = std::strtoul(problem.pointer.c_str() + kRules.size(), nullptr, 10);
+    if (rule < places.size()) problem.position = places[rule];
   }
 }
 
-bool ParseRules(const std::string& name, std::string_view text, std::vector<CallRule>& out,
-                std::vector<std::string>& errors) {
+}  // namespace
+
+std::optional<Code> AnswerOf(const CallRule& rule) {
+  const sim::FaultKind kind = KindOf(rule.what);
+  if (kind == kKindOf<sim::AbortFault>) return Code::kAborted;
+  if (kind == kKindOf<sim::ErrorFault>) return rule.code;
+  if (kind == kKindOf<sim::SessionLossFault>) return Code::kNotFound;
+  return std::nullopt;
+}
+
+RuleFile ParseRules(const std::string& name, std::string_view text) {
+  RuleFile file;
   Problems problems;
-  std::vector<CallRule> rules;
-  if (const auto document = sim::JsonDocument::Parse(text, problems.list())) {
-    const JsonValue root = document->root();
-    const auto faults = root.kind() == JsonKind::kObject ? root.Find("faults") : std::nullopt;
-    if (!faults || faults->kind() != JsonKind::kArray) {
-      problems.Add(root, "expected an object with \"faults\", an array of rules");
-    } else {
-      for (const JsonValue& member : root.Children()) {
-        if (member.key() == "faults" || member.key() == "about") continue;
-        constexpr std::array<std::string_view, 2> kRootKeys = {"about", "faults"};
-        problems.AddAtKey(member, sim::UnknownWord("key", member.key(), kRootKeys));
-      }
-      for (const JsonValue& one : faults->Children()) {
-        if (problems.Full()) break;
-        rules.push_back(RuleReader(one, problems).Read());
-        rules.back().text =
-            Cat(name, ":", std::to_string(one.position().line), " (", one.Pointer(), ")");
-      }
+  const auto written = sim::JsonDocument::Parse(text, problems.list());
+  if (written && problems.empty()) {
+    const std::vector<sim::Position> places = PlacesOf(*written);
+    const std::optional<std::string> converted = sim::FromEarlierWords(text);
+    if (converted) {
+      file.note = Cat(name,
+                      ": has the words of an earlier release, which go on working; "
+                      "whorl convert ",
+                      name, " writes today's");
     }
+    const auto document =
+        converted ? sim::JsonDocument::Parse(*converted, problems.list()) : std::nullopt;
+    const ObjectFields root((document ? *document : *written).root(), ObjectId::kRules, problems);
+    for (const JsonValue& one : root.Entries("faults")) {
+      if (problems.Full()) break;
+      file.rules.push_back(RuleReader(one, problems).Read());
+      const size_t number = file.rules.size() - 1;
+      file.rules.back().text =
+          Cat(name, ":", std::to_string(places[number].line), " (", one.Pointer(), ")");
+    }
+    if (converted) TellAtRules(places, problems.list());
   }
-  if (problems.empty()) {
-    std::ranges::move(rules, std::back_inserter(out));
-    return true;
-  }
-  std::ranges::sort(problems.list(), {}, [](const sim::Problem& one) {
-    return std::pair(one.position.line, one.position.column);
-  });
-  for (const sim::Problem& one : problems.list()) {
-    errors.push_back(Cat(name, ":", std::to_string(one.position.line), ":",
-                         std::to_string(one.position.column), ": ", one.pointer,
-                         one.pointer.empty() ? "" : ": ", one.text));
-  }
-  return false;
+  if (problems.empty()) return file;
+  file.rules.clear();
+  file.errors = sim::ErrorLines(name, problems.list());
+  return file;
 }
 
 }  // namespace whorl::live

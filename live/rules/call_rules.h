@@ -1,6 +1,7 @@
 // Faults for the calls of any program: which calls a rule strikes, and what it does to them.
 //
-// A file of rules is JSON: {"faults": [ {...}, ... ]}; README.md has its words.
+// A file of rules is JSON: {"faults": [ {...}, ... ]}; sim/scenario/language.h describes it, and
+// scenarios/LANGUAGE.md prints that.
 #pragma once
 
 #include <cstdint>
@@ -15,43 +16,10 @@
 #include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/spanner/status.h"
-#include "protocol/spanner/words.h"
+#include "sim/scenario/faults/kinds.h"
+#include "sim/scenario/names.h"
 
 namespace whorl::live {
-
-enum class RuleAction : uint8_t {
-  kAbort,
-  kError,
-  kDropRequest,
-  kDropReply,
-  kHold,
-  kLatency,
-  kSessionLoss,
-  kBlackHole,
-  kReset,
-};
-constexpr auto WordTableOf(RuleAction) {
-  return MakeWordTable<RuleAction>({
-      {RuleAction::kAbort, "abort"},
-      {RuleAction::kError, "error"},
-      {RuleAction::kDropRequest, "drop_request"},
-      {RuleAction::kDropReply, "drop_reply"},
-      {RuleAction::kHold, "hold"},
-      {RuleAction::kLatency, "latency"},
-      {RuleAction::kSessionLoss, "session_loss"},
-      {RuleAction::kBlackHole, "black_hole"},
-      {RuleAction::kReset, "reset"},
-  });
-}
-
-// Before Spanner has the call, or when it has answered.
-enum class RulePhase : uint8_t { kSent, kServed };
-constexpr auto WordTableOf(RulePhase) {
-  return MakeWordTable<RulePhase>({
-      {RulePhase::kSent, "sent"},
-      {RulePhase::kServed, "served"},
-  });
-}
 
 struct CallRule {
   // Which calls: all that are given have to match.
@@ -63,30 +31,31 @@ struct CallRule {
   std::optional<StepName> step;
   std::map<std::string, std::string> parameters;  // as JSON has their values
   std::optional<int16_t> client;                  // from 0
-  // Which of these: each `every`-th from the `count`-th on, `times` of them (0: all), each with
+  // Which of these: each `nth` from the `count`-th on, `times` of them (0: all), each with
   // `percent` of probability, for `ttl` after the rule was made.
   int64_t count = 1;
-  int64_t every = 1;
+  int64_t nth = 1;
   int64_t times = 1;
   int64_t percent = 100;
   std::optional<Duration> ttl;
   // What happens to them.
-  RulePhase phase = RulePhase::kSent;
-  RuleAction action = RuleAction::kAbort;
-  Code code = Code::kUnavailable;  // of kError
+  Phase phase = Phase::kSent;      // or kServed
+  sim::AnyFault what;              // of a kind of sim::KindsOfRules()
+  Code code = Code::kUnavailable;  // of an ErrorFault: scenarios know fewer
   // Even where Spanner never answers so (protocol/spanner/answers.h).
   bool impossible = false;
-  Duration least;  // drawn between these, for actions that take time
-  Duration most;
   std::string text;  // the rule as it was written, for people
 };
 
 // What the rule's calls are answered in Spanner's place; empty: it does something else to them.
 std::optional<Code> AnswerOf(const CallRule& rule);
 
-// Appends the rules of a text, or what is wrong with them: "NAME:3:5: /faults/0/do: ...", as of
-// scenarios. False if anything is wrong.
-bool ParseRules(const std::string& name, std::string_view text, std::vector<CallRule>& out,
-                std::vector<std::string>& errors);
+struct RuleFile {
+  std::vector<CallRule> rules;
+  std::vector<std::string>
+      errors;        // "NAME:3:5: /faults/0/do: ...", as of scenarios; then there are no rules
+  std::string note;  // for people, if the file has the words of an earlier release
+};
+RuleFile ParseRules(const std::string& name, std::string_view text);
 
 }  // namespace whorl::live

@@ -9,6 +9,7 @@
 #include "live/foreign/sql_steps.h"
 #include "protocol/protocols.h"
 #include "protocol/spanner/answers.h"
+#include "sim/world/latency.h"
 
 namespace whorl::live {
 namespace {
@@ -121,7 +122,7 @@ std::optional<Timestamp> RuleEngine::OldestCommitUnderWay() const {
   return oldest;
 }
 
-const CallRule* RuleEngine::Strikes(RulePhase phase, const CallRecord& record) {
+const CallRule* RuleEngine::Strikes(Phase phase, const CallRecord& record) {
   const LocalInstant now = options_.steady();
   const CallRule* strikes = nullptr;
   if (rules_.empty()) return strikes;
@@ -133,7 +134,7 @@ const CallRule* RuleEngine::Strikes(RulePhase phase, const CallRecord& record) {
     }
     if (!IsPossible(what, record)) continue;
     ++rule.matched;
-    if (rule.matched < what.count || (rule.matched - what.count) % what.every != 0) continue;
+    if (rule.matched < what.count || (rule.matched - what.count) % what.nth != 0) continue;
     if (std::uniform_int_distribution<int64_t>(1, 100)(random_) > what.percent) continue;
     // Every rule counts its matches; the first one that strikes acts.
     if (strikes != nullptr) continue;
@@ -146,9 +147,9 @@ const CallRule* RuleEngine::Strikes(RulePhase phase, const CallRecord& record) {
 bool RuleEngine::IsPossible(const CallRule& rule, const CallRecord& record) const {
   const std::optional<Code> code = AnswerOf(rule);
   if (!code || rule.impossible) return true;
-  if (rule.phase == RulePhase::kServed) return OutcomeUnknown().Has(*code);
+  if (rule.phase == Phase::kServed) return OutcomeUnknown().Has(*code);
   const WireCall& call = record.call;
-  if (rule.action == RuleAction::kSessionLoss) {
+  if (std::holds_alternative<sim::SessionLossFault>(rule.what)) {
     const CallAnswers* answers = FindAnswers(record.method);
     return answers != nullptr && answers->can_lose_session && !call.session.empty();
   }
@@ -182,7 +183,7 @@ void RuleEngine::NotePassed(const WireCall& call) {
 void RuleEngine::NoteAnswered(const CallRule& rule, const WireCall& call, const Status& status) {
   if (rule.impossible) return;
   const AnsweredBy answered = {.status = status, .rule = rule.text};
-  if (rule.action == RuleAction::kSessionLoss) {
+  if (std::holds_alternative<sim::SessionLossFault>(rule.what)) {
     lost_sessions_.Put(call.session.str(), answered);
   } else if (!call.transaction.empty() && !call.is_rollback && EndsTransaction().Has(status.code)) {
     TransactionSeen seen = SeenOf(call);
@@ -207,19 +208,19 @@ void RuleEngine::NoteReply(const WireCall& call, const Status& status, const Wir
 }
 
 void RuleEngine::SayLater(const ProxiedCall& call, const CallRule& rule,
-                          const Interception& interception, Duration drawn) {
+                          const Interception& interception, Duration takes) {
   if (!options_.say) return;
   const bool is_lost = interception.action == Interception::Action::kDrop;
-  if (!is_lost && drawn <= options_.say_after) return;
+  if (!is_lost && takes <= options_.say_after) return;
   const std::string client = Cat("client ", std::to_string(call.node + 1));
   const std::string since = FormatDuration(options_.say_after);
-  const std::string by = Cat(" by ", rule.text, ", ", WordOf(rule.action));
-  const bool is_link = rule.action == RuleAction::kBlackHole || rule.action == RuleAction::kReset;
+  const std::string by = Cat(" by ", rule.text, ", ", sim::FaultKindText(sim::KindOf(rule.what)));
+  const bool is_link = std::holds_alternative<sim::PartitionFault>(rule.what);
   std::string line = Cat(call.method, " of ", client, " has had no answer for ", since, by);
   if (is_link) line = Cat(client, " has been cut off for ", since, by);
   line += is_lost ? "; it hangs until its client gives it up, which may be an hour from its start "
                     "(the default in Java and Python)"
-                  : Cat("; for ", FormatDuration(drawn), " in all");
+                  : Cat("; for ", FormatDuration(takes), " in all");
   {
     const std::lock_guard lock(mutex_);
     if (is_lost) hanging_.insert(call.number);
@@ -240,32 +241,42 @@ void RuleEngine::OnGivenUp(const ProxiedCall& call) {
   hanging_.erase(call.number);
 }
 
-Interception RuleEngine::Act(const CallRule& rule, const CallRecord& record, Duration drawn) {
-  switch (rule.action) {
-    case RuleAction::kAbort: {
-      Status aborted = Error(Code::kAborted, "Transaction was aborted.");
-      aborted.retry_after = kRetryDelay;
-      return Answered(std::move(aborted));
-    }
-    case RuleAction::kError:
-      return Answered(Error(rule.code, "whorl answers in Spanner's place"));
-    case RuleAction::kSessionLoss:
-      return Answered(Error(Code::kNotFound, "Session not found: " + record.call.session));
-    case RuleAction::kDropRequest:
-    case RuleAction::kDropReply:
-      return Lost();
-    case RuleAction::kHold:
-    case RuleAction::kLatency:
-      return Delayed(drawn);
-    case RuleAction::kBlackHole:
-    case RuleAction::kReset:
-      options_.link(record.client, rule.action == RuleAction::kReset ? sim::LinkState::kRefused
-                                                                     : sim::LinkState::kBlackHoled);
-      options_.later(
-          drawn, [this, client = record.client] { options_.link(client, sim::LinkState::kUp); });
-      return {};
+Interception RuleEngine::Act(const CallRule& rule, const CallRecord& record, Duration takes) {
+  return std::visit(
+      sim::Overloaded{
+          [](const sim::AbortFault&) {
+            Status aborted = Error(Code::kAborted, "Transaction was aborted.");
+            aborted.retry_after = kRetryDelay;
+            return Answered(std::move(aborted));
+          },
+          [&](const sim::ErrorFault&) {
+            return Answered(Error(rule.code, "whorl answers in Spanner's place"));
+          },
+          [&](const sim::SessionLossFault&) {
+            return Answered(Error(Code::kNotFound, "Session not found: " + record.call.session));
+          },
+          [](const sim::DropRequestFault&) { return Lost(); },
+          [](const sim::DropReplyFault&) { return Lost(); },
+          [&](const sim::LatencyFault&) { return Delayed(takes); },
+          [&](const sim::PartitionFault& partition) {
+            const bool is_refused = partition.mode == sim::PartitionMode::kRefuse;
+            options_.link(record.client,
+                          is_refused ? sim::LinkState::kRefused : sim::LinkState::kBlackHoled);
+            options_.later(takes, [this, client = record.client] {
+              options_.link(client, sim::LinkState::kUp);
+            });
+            return Interception{};
+          },
+          [](const auto&) { return Interception{}; },  // no rule has it: sim::KindsOfRules()
+      },
+      rule.what);
+}
+
+Duration RuleEngine::Takes(const CallRule& rule) {
+  if (const auto* latency = std::get_if<sim::LatencyFault>(&rule.what)) {
+    return sim::Pick(latency->add, random_());
   }
-  return {};
+  return sim::LastsOf(rule.what).value_or(Duration{});
 }
 
 void RuleEngine::Record(uint64_t number, const Passing& passing) {
@@ -286,17 +297,16 @@ Interception RuleEngine::OnRequest(const ProxiedCall& call, const std::string& m
   passing.record.call = ReadCall(call.method, message);
   std::optional<CallRule> rule;
   std::optional<AnsweredBy> standing;
-  Duration drawn;
+  Duration takes;
   {
     const std::lock_guard lock(mutex_);
     if (passing.record.call.is_commit) commits_.emplace(call.number, passing.record.at);
     standing = StandingAnswer(passing.record.call);
     if (standing) {
       passing.record.fault = standing->rule;
-    } else if (const CallRule* strikes = Strikes(RulePhase::kSent, passing.record)) {
+    } else if (const CallRule* strikes = Strikes(Phase::kSent, passing.record)) {
       rule = *strikes;
-      drawn = Nanoseconds(
-          std::uniform_int_distribution<int64_t>(rule->least.ns, rule->most.ns)(random_));
+      takes = Takes(*rule);
       passing.record.fault = rule->text;
     }
     if (!rule && !standing) {
@@ -306,8 +316,8 @@ Interception RuleEngine::OnRequest(const ProxiedCall& call, const std::string& m
   }
   if (!rule && !standing) return {};
   Interception interception =
-      standing ? Answered(standing->status) : Act(*rule, passing.record, drawn);
-  if (rule) SayLater(call, *rule, interception, drawn);
+      standing ? Answered(standing->status) : Act(*rule, passing.record, takes);
+  if (rule) SayLater(call, *rule, interception, takes);
   {
     const std::lock_guard lock(mutex_);
     if (interception.action == Interception::Action::kPass) {
@@ -333,7 +343,7 @@ Interception RuleEngine::OnReply(const ProxiedCall& call, const Status& status,
                                  const std::vector<std::string>& messages) {
   Passing passing;
   std::optional<CallRule> rule;
-  Duration drawn;
+  Duration takes;
   {
     const std::lock_guard lock(mutex_);
     auto found = passing_.extract(call.number);
@@ -343,17 +353,16 @@ Interception RuleEngine::OnReply(const ProxiedCall& call, const Status& status,
     passing.record.begun = reply.begun;
     passing.record.commit = reply.commit;
     NoteReply(passing.record.call, status, reply);
-    if (const CallRule* strikes = Strikes(RulePhase::kServed, passing.record)) {
+    if (const CallRule* strikes = Strikes(Phase::kServed, passing.record)) {
       rule = *strikes;
-      drawn = Nanoseconds(
-          std::uniform_int_distribution<int64_t>(rule->least.ns, rule->most.ns)(random_));
+      takes = Takes(*rule);
       passing.record.fault = rule->text;
     }
   }
   Interception interception;
   if (rule) {
-    interception = Act(*rule, passing.record, drawn);
-    SayLater(call, *rule, interception, drawn);
+    interception = Act(*rule, passing.record, takes);
+    SayLater(call, *rule, interception, takes);
   }
   passing.record.status =
       interception.action == Interception::Action::kAnswer ? interception.status : status;

@@ -138,7 +138,7 @@ class RuleEngine final : public CallInterceptor {
 
   // All REQUIRE: mutex_ is held.
   // The first rule that strikes the call at this phase; null if none does.
-  const CallRule* Strikes(RulePhase phase, const CallRecord& record);
+  const CallRule* Strikes(Phase phase, const CallRecord& record);
   // Whether Spanner could do what the rule does.
   bool IsPossible(const CallRule& rule, const CallRecord& record) const;
   // The answer that follows from what rules have answered before.
@@ -148,11 +148,13 @@ class RuleEngine final : public CallInterceptor {
   void NoteReply(const WireCall& call, const Status& status, const WireReply& reply);
   TransactionSeen SeenOf(const WireCall& call) const;
 
+  // How long what the rule does takes, where it takes time.
+  Duration Takes(const CallRule& rule);
   static bool IsOver(const Rule& rule, LocalInstant now);
-  Interception Act(const CallRule& rule, const CallRecord& record, Duration drawn);
+  Interception Act(const CallRule& rule, const CallRecord& record, Duration takes);
   // After a while, says that the rule makes the call hang, if it still does then.
   void SayLater(const ProxiedCall& call, const CallRule& rule, const Interception& interception,
-                Duration drawn);
+                Duration takes);
   void Record(uint64_t number, const Passing& passing);
 
   const Options options_;

@@ -104,29 +104,7 @@ void KeyReader::CheckKeys() {
 }
 
 void KeyReader::ReadField(std::string_view key, DelaySpec& add) {
-  const std::optional<JsonValue> value = fields_.Find(key);
-  if (!value) return;
-  if (value->kind() == JsonKind::kString) {
-    const Duration always =
-        ReadDuration(*value, Form::kPositiveDuration, problems_).value_or(Duration{});
-    add = {.min = always, .p50 = always, .p99 = always, .max = always};
-    return;
-  }
-  if (value->kind() != JsonKind::kObject) {
-    problems_.Add(*value, Cat("expected a duration such as \"200ms\", or an object with \"p50\", "
-                              "\"p99\" and \"max\", got ",
-                              Described(*value)));
-    return;
-  }
-  const size_t before = problems_.size();
-  const ObjectFields fields(*value, ObjectId::kDelay, problems_);
-  add.min = fields.Time("min").value_or(add.min);
-  add.p50 = fields.Time("p50").value_or(add.p50);
-  add.p99 = fields.Time("p99").value_or(add.p99);
-  add.max = fields.Time("max").value_or(add.max);
-  if (problems_.size() > before) return;
-  if (add.min <= add.p50 && add.p50 <= add.p99 && add.p99 <= add.max) return;
-  problems_.Add(*value, "expected min <= p50 <= p99 <= max");
+  if (const auto value = fields_.Find(key)) add = ReadDelay(*value, problems_).value_or(add);
 }
 
 void KeyReader::ReadField(std::string_view /*key*/, TrueTimeSpec& value) {

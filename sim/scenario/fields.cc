@@ -131,6 +131,31 @@ std::optional<size_t> ReadWord(const JsonValue& value, std::string_view what,
   return std::nullopt;
 }
 
+std::optional<DelaySpec> ReadDelay(const JsonValue& value, Problems& problems) {
+  if (value.kind() == JsonKind::kString) {
+    const auto always = ReadDuration(value, Form::kPositiveDuration, problems);
+    if (!always) return std::nullopt;
+    return DelaySpec{.min = *always, .p50 = *always, .p99 = *always, .max = *always};
+  }
+  if (value.kind() != JsonKind::kObject) {
+    problems.Add(value, Cat("expected a duration such as \"200ms\", or an object with \"p50\", "
+                            "\"p99\" and \"max\", got ",
+                            Described(value)));
+    return std::nullopt;
+  }
+  const size_t before = problems.size();
+  const ObjectFields fields(value, ObjectId::kDelay, problems);
+  DelaySpec delay;
+  delay.min = fields.Time("min").value_or(delay.min);
+  delay.p50 = fields.Time("p50").value_or(delay.p50);
+  delay.p99 = fields.Time("p99").value_or(delay.p99);
+  delay.max = fields.Time("max").value_or(delay.max);
+  if (problems.size() > before) return std::nullopt;
+  if (delay.min <= delay.p50 && delay.p50 <= delay.p99 && delay.p99 <= delay.max) return delay;
+  problems.Add(value, "expected min <= p50 <= p99 <= max");
+  return std::nullopt;
+}
+
 ObjectFields::ObjectFields(const JsonValue& value, ObjectId id, Problems& problems)
     : value_(value), info_(&DescribeObject(id)), problems_(&problems) {
   if (value.kind() != JsonKind::kObject) {

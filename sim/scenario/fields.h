@@ -69,6 +69,9 @@ bool IsRepeated(const JsonValue& entry, std::span<const std::string> before, std
 std::string UnknownWord(std::string_view what, std::string_view word,
                         std::span<const std::string_view> known);
 
+// Reads a delay: a duration, or an object (ObjectId::kDelay). Reports a problem and returns nothing if `value` is none.
+std::optional<DelaySpec> ReadDelay(const JsonValue& value, Problems& problems);
+
 // The index of `value`'s string in `words`. Reports an unknown `what` and returns nothing
 // otherwise.
 std::optional<size_t> ReadWord(const JsonValue& value, std::string_view what,

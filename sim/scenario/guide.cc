@@ -68,6 +68,15 @@ expectation that has failed.
 
 )";
 
+constexpr std::string_view kRulesOfCallsText = R"(
+## Rules for the calls of any program
+
+`whorl serve --faults FILE` and `whorl proxy --to HOST:PORT --faults FILE` strike calls of programs that are
+not whorl's. A rule is a fault with a `match` in the place of node and step; `rules.schema.json` beside this file
+describes a file of rules to an editor. `whorl convert FILE` writes a file of an earlier release in these words.
+
+)";
+
 constexpr std::string_view kKindsText = R"(
 ## Kinds of faults
 
@@ -208,6 +217,11 @@ std::string SectionOf(ObjectId id) {
       return "[expect](#expectations)";
     case ObjectId::kBound:
       return "[bound](#bound)";
+    case ObjectId::kRules:
+    case ObjectId::kRule:
+      return "[rule](#rules-for-the-calls-of-any-program)";
+    case ObjectId::kMatch:
+      return "[match](#match)";
   }
   return {};
 }
@@ -284,6 +298,8 @@ std::string FormText(const KeyInfo& key) {
       return Cat("object: [metrics](#metrics), each with its value or a ", SectionOf(*key.object));
     case Form::kLimit:
       return "count, or duration where the metric is a time";
+    case Form::kParameters:
+      return "object: names of parameters and their values";
   }
   return {};
 }
@@ -339,6 +355,22 @@ std::string FaultSections() {
   text += kKindsText;
   for (const FaultInfo& fault : Faults()) text += KindSection(fault);
   return text;
+}
+
+std::string RulesSection() {
+  const ObjectInfo& rules = DescribeObject(ObjectId::kRules);
+  std::string text = Cat(kRulesOfCallsText, JsonBlock(rules.example), "\n", KeyTable(rules.keys));
+  text += Cat(ObjectSection("### rule", ObjectId::kRule), "\n",
+              Head({"`do`", "keys of its own", "what happens to the call"}));
+  for (const FaultKind kind : KindsOfRules()) {
+    std::string keys;
+    for (const std::string_view key : RuleKeys()) {
+      if (!RuleTakes(kind, key)) continue;
+      keys += Cat(keys.empty() ? "" : ", ", Code(key), RuleNeeds(kind, key) ? " (required)" : "");
+    }
+    text += Row({Code(FaultKindText(kind)), keys, std::string(InfoOf(kind).of_calls)});
+  }
+  return text + ObjectSection("### match", ObjectId::kMatch);
 }
 
 // --- the schedule ------------------------------------------------------------------------------
@@ -469,6 +501,7 @@ std::string ScenarioGuide() {
   text += ObjectSection("## network", ObjectId::kNetwork);
   text += ObjectSection("## workload", ObjectId::kWorkload);
   text += FaultSections();
+  text += RulesSection();
   text += ScheduleSection();
   text += Cat(kBranchesText, KeyTable(DescribeObject(ObjectId::kBranch).keys), "\n",
               JsonBlock(DescribeObject(ObjectId::kBranch).example));

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "protocol/names.h"
 #include "protocol/protocols.h"
+#include "protocol/spanner/answers.h"
 #include "sim/scenario/faults/keys.h"
 #include "sim/scenario/metrics.h"
 
@@ -547,6 +548,157 @@ ObjectInfo DescribeBound() {
           R"({ "min": 1, "max": 3 })"};
 }
 
+ObjectInfo DescribeRules() {
+  return {"rules",
+          {{.name = "$schema",
+            .about = "where rules.schema.json lies, for editors; not used otherwise"},
+           {.name = "version",
+            .form = Form::kInteger,
+            .about = "of the language of rules",
+            .min = 1,
+            .max = 1,
+            .otherwise = "1"},
+           {.name = "about", .about = "what the rules are for"},
+           {.name = "faults",
+            .form = Form::kObjects,
+            .about = "the rules; of several that strike one call the first acts, and all count it",
+            .required = true,
+            .object = ObjectId::kRule}},
+          R"({
+  "about": "The reply to the third commit is lost, and every tenth read takes its time.",
+  "faults": [
+    { "match": { "method": "Commit", "count": 3 }, "do": "drop_reply" },
+    { "match": { "sql_matches": "^select", "nth": 10 }, "do": "latency", "times": 0,
+      "add": { "min": "50ms", "p50": "100ms", "p99": "1s", "max": "2s" } },
+    { "match": { "protocol": "spindle_v2", "step": "takeover_update" }, "do": "abort", "times": 2 },
+    { "match": { "client": 2, "count": 100 }, "do": "partition", "for": "12s" }
+  ]
+})"};
+}
+
+Words RuleWords() {
+  Words words;
+  for (const FaultKind kind : KindsOfRules()) words.push_back(FaultKindText(kind));
+  return words;
+}
+
+// The key as the kind of fault describes it.
+template <typename Kind>
+KeyInfo KeyOf(std::string_view name) {
+  const std::vector<FaultKey>& keys = InfoOf(kKindOf<Kind>).keys;
+  return std::ranges::find(keys, name, [](const FaultKey& own) { return own.key.name; })->key;
+}
+
+Words CodeWords() {
+  Words words = Listed(AllWords<Code>());
+  std::erase(words, WordOf(Code::kOk));
+  return words;
+}
+
+constexpr uint64_t kMostMatches = 1'000'000'000;
+
+ObjectInfo DescribeRule() {
+  return {
+      "rule",
+      {{.name = "match",
+        .form = Form::kObject,
+        .about = "which calls; `{}` is every call",
+        .required = true,
+        .object = ObjectId::kMatch},
+       {.name = "do",
+        .form = Form::kWord,
+        .about = "what happens to them",
+        .required = true,
+        .words = RuleWords()},
+       {.name = "times",
+        .form = Form::kInteger,
+        .about =
+            "how many calls are struck, 0 for all; by default 1, or all with `ttl` or `percent`",
+        .max = kMostMatches},
+       {.name = "percent",
+        .form = Form::kInteger,
+        .about = "each matching call is struck with this probability",
+        .min = 1,
+        .max = 100,
+        .otherwise = "100"},
+       {.name = "ttl",
+        .form = Form::kPositiveDuration,
+        .about = "how long after the start, or after it was added, the rule strikes"},
+       {.name = "add",
+        .form = Form::kDelay,
+        .about = "`latency`: how much later it is, always the same duration or drawn for each call",
+        .object = ObjectId::kDelay},
+       {.name = "for",
+        .form = Form::kPositiveDuration,
+        .about = "`partition` (required): how long it lasts, from the call on"},
+       {.name = "mode",
+        .form = Form::kWord,
+        .about = KeyOf<PartitionFault>("mode").about,
+        .words = KeyOf<PartitionFault>("mode").words,
+        .otherwise = KeyOf<PartitionFault>("mode").otherwise},
+       {.name = "code",
+        .form = Form::kWord,
+        .about = "`error`: by which the call is answered",
+        .words = CodeWords()},
+       {.name = "impossible",
+        .form = Form::kBoolean,
+        .about = "whether the answer is given although Spanner never answers so",
+        .otherwise = "false"},
+       {.name = "about", .about = "what the rule is for"}},
+      R"({ "match": { "method": "Commit" }, "do": "error", "code": "UNAVAILABLE", "percent": 5, "ttl": "1m" })"};
+}
+
+ObjectInfo DescribeMatch() {
+  Words methods;
+  for (const CallAnswers& answers : AnswersOfCalls()) methods.push_back(answers.method);
+  return {
+      "match",
+      {{.name = "method", .form = Form::kWord, .about = "the call's method", .words = methods},
+       {.name = "sql",
+        .about = "a statement that is the same but for case, spaces, comments, literals and "
+                 "parameters"},
+       {.name = "sql_matches",
+        .about = "a regular expression (ECMAScript, regardless of case) that is found in the text"},
+       {.name = "table",
+        .about =
+            "a table that the statement names, or that a read or a commit's first mutation is of"},
+       {.name = "protocol",
+        .form = Form::kWord,
+        .about = "whose `step` it is",
+        .words = ProtocolWords()},
+       {.name = "step",
+        .form = Form::kWord,
+        .about =
+            "a statement of the protocol, by its step; with `table` if that is not its usual one",
+        .words = StepWords()},
+       {.name = "parameters",
+        .form = Form::kParameters,
+        .about = "parameters of the statement that have these values"},
+       {.name = "client",
+        .form = Form::kInteger,
+        .about = "the client's number (`--clients`)",
+        .min = 1,
+        .max = 1000},
+       {.name = "phase",
+        .form = Form::kWord,
+        .about = "before Spanner has the call, or when it has answered, so that what a commit did "
+                 "stays done; by default `sent`, for `drop_reply` `served`",
+        .words = {WordOf(Phase::kSent), WordOf(Phase::kServed)}},
+       {.name = "count",
+        .form = Form::kInteger,
+        .about = "from which match on",
+        .min = 1,
+        .max = kMostMatches,
+        .otherwise = "1"},
+       {.name = "nth",
+        .form = Form::kInteger,
+        .about = "every so many of them, from `count` on",
+        .min = 1,
+        .max = kMostMatches,
+        .otherwise = "1"}},
+      R"({ "sql_matches": "^update locks", "parameters": { "name": "job" }, "count": 3, "nth": 2 })"};
+}
+
 }  // namespace
 
 std::string_view FaultKindText(FaultKind kind) { return InfoOf(kind).word; }
@@ -571,7 +723,8 @@ const ObjectInfo& DescribeObject(ObjectId id) {
       DescribeScenario(), DescribeNode(),    DescribeClock(),    DescribeSpanner(),
       DescribeTrueTime(), DescribeNetwork(), DescribeWorkload(), DescribeFault(),
       DescribeWhen(),     DescribeDelay(),   DescribeChoice(),   DescribeBranch(),
-      DescribeExpect(),   DescribeBound()};
+      DescribeExpect(),   DescribeBound(),   DescribeRules(),    DescribeRule(),
+      DescribeMatch()};
   return objects[static_cast<size_t>(id)];
 }
 
@@ -593,6 +746,31 @@ std::span<const std::string_view> FaultKeys() {
     return names;
   }();
   return keys;
+}
+
+std::span<const FaultKind> KindsOfRules() {
+  static const std::vector<FaultKind> kinds = [] {
+    std::vector<FaultKind> of_calls;
+    for (const FaultInfo& info : Faults()) {
+      if (!info.of_calls.empty()) of_calls.push_back(info.kind);
+    }
+    return of_calls;
+  }();
+  return kinds;
+}
+
+std::span<const std::string_view> RuleKeys() {
+  static constexpr std::array<std::string_view, 4> kKeys = {"add", "for", "mode", "code"};
+  return kKeys;
+}
+
+// A rule lives for its `ttl`: only a partition goes on after the call that began it.
+bool RuleTakes(FaultKind kind, std::string_view key) {
+  return InfoOf(kind).Takes(key) && (key != "for" || kind == kKindOf<PartitionFault>);
+}
+
+bool RuleNeeds(FaultKind kind, std::string_view key) {
+  return RuleTakes(kind, key) && key != "mode";
 }
 
 }  // namespace whorl::sim

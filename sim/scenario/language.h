@@ -47,6 +47,10 @@ enum class ObjectId : uint8_t {
   kBranch,
   kExpect,
   kBound,
+  // Of files of rules, which are faults for the calls of any program.
+  kRules,
+  kRule,
+  kMatch,
 };
 
 // The form of a key's value.
@@ -70,6 +74,7 @@ enum class Form : uint8_t {
   kRows,              // an array of objects whose keys are the protocol's columns
   kMetrics,           // an object whose keys are metrics
   kLimit,             // a count, or a duration where the metric is a time
+  kParameters,        // an object whose keys are names of SQL parameters
 };
 
 struct KeyInfo {
@@ -110,7 +115,9 @@ struct FaultInfo {
   bool has_node = true;             // it takes `node`, and `stagger`
   bool is_noun = true;              // "a pause"; words with _ are none anyway
   std::string_view example;         // JSON
-  FaultKind kind{};                 // Faults() sets it
+  // What a rule of this kind does to a call of any program; empty if rules do not have it.
+  std::string_view of_calls = {};
+  FaultKind kind{};  // Faults() sets it
 
   bool Takes(std::string_view key) const;
 };
@@ -119,5 +126,11 @@ std::span<const FaultInfo> Faults();
 const FaultInfo& InfoOf(FaultKind kind);
 // The keys of a fault that only some kinds take, in the order in which they are described.
 std::span<const std::string_view> FaultKeys();
+// The kinds that a rule may have, in the order of the words of its key "do".
+std::span<const FaultKind> KindsOfRules();
+// Those of FaultKeys() that a rule takes if its kind does.
+std::span<const std::string_view> RuleKeys();
+bool RuleTakes(FaultKind kind, std::string_view key);
+bool RuleNeeds(FaultKind kind, std::string_view key);
 
 }  // namespace whorl::sim

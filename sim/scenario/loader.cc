@@ -143,24 +143,10 @@ void ReadScenario(const JsonValue& root, Scenario& scenario, Problems& problems)
   ReadExpect(file, known, scenario, problems);
 }
 
-// One line for each problem, in the order of the text; at the same place, in the order found.
 absl::Status ErrorOf(std::string_view path, const std::vector<Problem>& problems) {
-  std::multimap<std::pair<int, int>, const Problem*> sorted;
-  for (const Problem& problem : problems) {
-    sorted.emplace(std::pair(problem.position.line, problem.position.column), &problem);
-  }
-  const std::string file = Printable(path, kMaxPathShown);
   std::string text;
-  size_t shown = 0;
-  for (const auto& [position, problem] : sorted) {
-    if (shown > 0) text += '\n';
-    if (shown++ == kMaxScenarioErrors) {
-      text += Cat(file, ": further errors are not shown");
-      break;
-    }
-    text += Cat(file, ":", std::to_string(position.first), ": ", problem->pointer,
-                problem->pointer.empty() ? "" : ": ", problem->text);
-  }
+  for (const std::string& line : ErrorLines(path, problems))
+    text += Cat(text.empty() ? "" : "\n", line);
   return absl::InvalidArgumentError(text);
 }
 
@@ -200,6 +186,24 @@ absl::StatusOr<std::string> ReadAll(const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> ErrorLines(std::string_view path, const std::vector<Problem>& problems) {
+  std::multimap<std::pair<int, int>, const Problem*> sorted;
+  for (const Problem& problem : problems) {
+    sorted.emplace(std::pair(problem.position.line, problem.position.column), &problem);
+  }
+  const std::string file = Printable(path, kMaxPathShown);
+  std::vector<std::string> lines;
+  for (const auto& [position, problem] : sorted) {
+    if (lines.size() == kMaxScenarioErrors) {
+      lines.push_back(Cat(file, ": further errors are not shown"));
+      break;
+    }
+    lines.push_back(Cat(file, ":", std::to_string(position.first), ": ", problem->pointer,
+                        problem->pointer.empty() ? "" : ": ", problem->text));
+  }
+  return lines;
+}
 
 absl::StatusOr<Scenario> ParseScenario(std::string_view text, std::string_view path) {
   if (text.size() > kMaxScenarioBytes) return TooLong(path);

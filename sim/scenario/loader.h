@@ -18,8 +18,10 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "sim/scenario/json_document.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
@@ -34,6 +36,10 @@ absl::StatusOr<Scenario> LoadScenario(const std::string& path);
 
 // The text that LoadScenario would parse, with its errors but kInvalidArgument.
 absl::StatusOr<std::string> ReadScenarioText(const std::string& path);
+
+// "FILE:3: /faults/0/do: ...", a line for each problem, in the order of the text; at the same place, in the order
+// found. Of more than kMaxScenarioErrors the last line says that they are not shown.
+std::vector<std::string> ErrorLines(std::string_view path, const std::vector<Problem>& problems);
 
 // Loads a scenario from memory; `path` is for messages and for Scenario::name. The only error is
 // kInvalidArgument.

@@ -97,6 +97,8 @@ Json FormOf(const KeyInfo& key) {
       return MetricsObject();
     case Form::kLimit:
       return AnyOf(Reference("count"), Reference("duration"));
+    case Form::kParameters:
+      return {{"type", "object"}};
   }
   return {};
 }
@@ -155,28 +157,65 @@ Json DurationOf(std::string_view pattern, std::string_view about) {
   return {{"type", "string"}, {"pattern", pattern}, {"description", about}};
 }
 
-void AddValues(Json& defs) {
+void AddDurations(Json& defs) {
   static constexpr std::string_view kNumber = "[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$";
-  const Json name = {{"type", "string"}, {"minLength", 1}, {"maxLength", kMaxNameBytes}};
-  defs["name"] = name;
-  defs["node_name"] = name;
-  defs["node_name"]["pattern"] = "^[^*]*$";
   defs["duration"] =
       DurationOf(Cat("^", kNumber), "a number and a unit, such as \"200ms\" or \"1.5s\"");
   defs["positive_duration"] =
       DurationOf(Cat("^(?=.*[1-9])", kNumber), "a duration of more than 0s, such as \"200ms\"");
   defs["signed_duration"] =
       DurationOf(Cat("^-?", kNumber), "a duration that may be negative, such as \"-2ms\"");
+}
+
+void AddValues(Json& defs) {
+  const Json name = {{"type", "string"}, {"minLength", 1}, {"maxLength", kMaxNameBytes}};
+  defs["name"] = name;
+  defs["node_name"] = name;
+  defs["node_name"]["pattern"] = "^[^*]*$";
+  AddDurations(defs);
   defs["count"] = {{"type", "integer"}, {"minimum", 0}};
   defs["count_bound"] = BoundOf("count");
   defs["time_bound"] = BoundOf("duration");
 }
 
+// What each kind of a rule needs, and what it does not take.
+Json KindRules() {
+  Json kinds = Json::array();
+  for (const FaultKind kind : KindsOfRules()) {
+    const FaultInfo& info = InfoOf(kind);
+    Json then = {{"description", info.of_calls}};
+    for (const std::string_view key : RuleKeys()) {
+      if (!RuleTakes(kind, key)) then["properties"][std::string(key)] = false;
+      if (RuleNeeds(kind, key)) then["required"].push_back(key);
+    }
+    kinds.push_back(
+        {{"if", {{"properties", {{"do", {{"const", info.word}}}}}}}, {"then", std::move(then)}});
+  }
+  return kinds;
+}
+
+constexpr std::string_view kDialect = "https://json-schema.org/draft/2020-12/schema";
+
 }  // namespace
+
+std::string RulesSchema() {
+  Json schema = {{"$schema", kDialect},
+                 {"title", "whorl rules"},
+                 {"description", "Faults for the calls of any program."}};
+  schema.update(ObjectSchema(DescribeObject(ObjectId::kRules)));
+  Json& defs = schema["$defs"];
+  for (const ObjectId id : {ObjectId::kRule, ObjectId::kMatch, ObjectId::kDelay}) {
+    const ObjectInfo& info = DescribeObject(id);
+    defs[std::string(info.name)] = ObjectSchema(info);
+  }
+  defs["rule"]["allOf"] = KindRules();
+  AddDurations(defs);
+  return schema.dump(2) + "\n";
+}
 
 std::string ScenarioSchema() {
   Json schema = {
-      {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+      {"$schema", kDialect},
       {"title", "whorl scenario"},
       {"description", "What decides a run of whorl, and what its author expects of it."}};
   schema.update(ObjectSchema(DescribeObject(ObjectId::kScenario)));

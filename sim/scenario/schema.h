@@ -12,5 +12,7 @@ namespace whorl::sim {
 
 // The text of the file, with its final newline.
 std::string ScenarioSchema();
+// Likewise of scenarios/rules.schema.json, for files of rules.
+std::string RulesSchema();
 
 }  // namespace whorl::sim

@@ -15,7 +15,8 @@ namespace whorl::sim {
 inline std::vector<std::filesystem::path> ScenarioFiles() {
   std::vector<std::filesystem::path> files;
   for (const auto& file : std::filesystem::directory_iterator(WHORL_SOURCE_DIR "/scenarios")) {
-    const bool is_scenario = file.path().extension() == ".json" && file.path().stem() != "schema";
+    const bool is_scenario =
+        file.path().extension() == ".json" && !file.path().stem().string().ends_with("schema");
     if (is_scenario) files.push_back(file.path());
   }
   return files;

@@ -11,7 +11,8 @@ FaultInfo AbortFault::Describe() {
               "(or `percent` of them); without, one: the call that `when` names with phase "
               "`sent`, or else the node's next one. \"node\": \"*\" is a storm that hits all",
           .keys = {ForKey(), PercentKey()},
-          .example = R"({ "at": "20s", "do": "abort", "node": "*", "for": "15s", "percent": 50 })"};
+          .example = R"({ "at": "20s", "do": "abort", "node": "*", "for": "15s", "percent": 50 })",
+          .of_calls = "ABORTED, with RetryInfo as Spanner sends it"};
 }
 
 std::string AbortFault::Detail() const {

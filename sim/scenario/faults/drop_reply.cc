@@ -10,7 +10,8 @@ FaultInfo DropReplyFault::Describe() {
           "or the call times out: the reply to the call that `when` names, or else the next "
           "one to the node",
       .example =
-          R"({ "when": { "node": "a", "step": "first_insert", "phase": "committed" }, "do": "drop_reply" })"};
+          R"({ "when": { "node": "a", "step": "first_insert", "phase": "committed" }, "do": "drop_reply" })",
+      .of_calls = "Spanner serves the call, and the client gets no answer"};
 }
 
 }  // namespace whorl::sim

@@ -4,14 +4,16 @@
 namespace whorl::sim {
 
 FaultInfo DropRequestFault::Describe() {
-  return {.word = "drop_request",
-          .about =
-              "one request is lost before Spanner hears it, and its call hangs until the "
-              "connection or the call times out: the request of the step that `when` names with "
-              "phase `sent`, or else the node's next one",
-          .example =
-              R"({ "when": { "node": "a", "step": "heartbeat_update", "phase": "sent", "count": 3 },
-  "do": "drop_request" })"};
+  return {
+      .word = "drop_request",
+      .about =
+          "one request is lost before Spanner hears it, and its call hangs until the "
+          "connection or the call times out: the request of the step that `when` names with "
+          "phase `sent`, or else the node's next one",
+      .example =
+          R"({ "when": { "node": "a", "step": "heartbeat_update", "phase": "sent", "count": 3 },
+  "do": "drop_request" })",
+      .of_calls = "Spanner never gets the call, and the client no answer: its deadline decides"};
 }
 
 // What the trigger points at must still be on its way.

@@ -29,7 +29,8 @@ FaultInfo ErrorFault::Describe() {
                                  "names",
                         .words = StepWords()}}},
       .example = R"({ "at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update",
-  "code": "PERMISSION_DENIED", "for": "15s" })"};
+  "code": "PERMISSION_DENIED", "for": "15s" })",
+      .of_calls = "the code in `code`"};
 }
 
 std::string ErrorFault::Detail() const {

@@ -21,7 +21,8 @@ FaultInfo LatencyFault::Describe() {
                ForKey(),
                DirectionKey()},
       .example = R"({ "at": "20s", "do": "latency", "node": "a", "for": "30s",
-  "add": { "p50": "200ms", "p99": "2s", "max": "8s" } })"};
+  "add": { "p50": "200ms", "p99": "2s", "max": "8s" } })",
+      .of_calls = "it is late by `add`"};
 }
 
 std::string LatencyFault::Detail() const {

@@ -18,7 +18,10 @@ FaultInfo PartitionFault::Describe() {
                         .otherwise = WordJson(WordOf(PartitionFault().mode))}},
                DirectionKey()},
       .example =
-          R"({ "at": "20s", "do": "partition", "node": "a", "direction": "from", "for": "15s" })"};
+          R"({ "at": "20s", "do": "partition", "node": "a", "direction": "from", "for": "15s" })",
+      .of_calls =
+          "nothing passes between this client and Spanner for the time in `for`; with `mode` "
+          "`refuse` its connections are reset, and new ones refused"};
 }
 
 std::string_view PartitionFault::ConflictingSetting(const PartitionFault& other) const {

@@ -99,8 +99,8 @@ TEST_F(ServeTest, BadInputIsToldBeforeAnythingIsServed) {
 // The reply to the lock's first commit is lost: exec asks what became of it, and leads.
 TEST_F(ServeTest, FaultsStrikeTheCallsOfACommand) {
   Write("faults.json", R"({"faults": [
-    {"protocol": "fenced_lease", "step": "take", "do": "abort"},
-    {"method": "BatchWrite", "do": "error"}]})");
+    {"match": {"protocol": "fenced_lease", "step": "take"}, "do": "abort"},
+    {"match": {"method": "BatchWrite"}, "do": "error", "code": "UNAVAILABLE"}]})");
   EXPECT_THAT(Serve("--faults faults.json --history calls.jsonl",
                     "sh -c '\"$W\" lock init --new job && \"$W\" lock exec job -- echo led'"),
               Ends(0, HasSubstr("led\n"),
@@ -113,7 +113,7 @@ TEST_F(ServeTest, FaultsStrikeTheCallsOfACommand) {
 
 TEST_F(ServeTest, EachClientHasAPortOfItsOwn) {
   Write("faults.json",
-        R"({"faults": [{"client": 2, "do": "error", "code": "PERMISSION_DENIED", "times": 0}]})");
+        R"({"faults": [{"match": {"client": 2}, "do": "error", "code": "PERMISSION_DENIED", "times": 0}]})");
   EXPECT_THAT(
       Serve(
           "--faults faults.json --clients 2",
@@ -124,7 +124,7 @@ TEST_F(ServeTest, EachClientHasAPortOfItsOwn) {
 TEST_F(ServeTest, RulesThatCannotBeMeantAreToldBeforeAnythingIsServed) {
   Write("faults.json", "{\"faults\": [\n{\"do\": \"abbort\"}]}");
   EXPECT_THAT(Whorl("serve --faults faults.json"),
-              Complains(2, AllOf(HasSubstr("faults.json:2:8: /faults/0/do"), HasSubstr("abort"))));
+              Complains(2, AllOf(HasSubstr("faults.json:2: /faults/0/do"), HasSubstr("abort"))));
   EXPECT_EQ(Whorl("serve --faults none.json").code, 2);
   EXPECT_EQ(Whorl("proxy").code, 2);
   EXPECT_EQ(Serve("--history /no/such/file", "true").code, 125);
@@ -132,7 +132,7 @@ TEST_F(ServeTest, RulesThatCannotBeMeantAreToldBeforeAnythingIsServed) {
 
 // Java's and Python's clients wait for an hour for the answer to a Commit, in silence.
 TEST_F(ServeTest, SaysWhichCallHangsByWhichRule) {
-  Write("faults.json", R"({"faults": [{"method": "Commit", "do": "drop_reply", "times": 0}]})");
+  Write("faults.json", R"({"faults": [{"match": {"method": "Commit"}, "do": "drop_reply", "times": 0}]})");
   RunningWhorl serve(Words("serve --hangs-after 50ms --database " + std::string(kLockDatabase) +
                            " --faults " + (folder_ / "faults.json").string() +
                            " -- " WHORL_COMMAND " lock init job"));
@@ -148,7 +148,7 @@ TEST_F(ServeTest, AProxyStandsBeforeAnotherServer) {
   ASSERT_TRUE(serve.output().WaitFor(std::string(kLockDatabase) + "\n"));
   const std::string text = serve.output().text();
   const std::string address = text.substr(text.find('=') + 1, text.find('\n') - text.find('=') - 1);
-  Write("faults.json", R"({"faults": [{"method": "Commit", "do": "abort"}]})");
+  Write("faults.json", R"({"faults": [{"match": {"method": "Commit"}, "do": "abort"}]})");
   EXPECT_THAT(Shell("export W; \"$W\" proxy --to " + address +
                     " --faults faults.json -- sh -c '\"$W\" lock init --new job && \"$W\" lock "
                     "exec job -- echo led'"),
@@ -174,7 +174,7 @@ TEST_F(ServeTest, AProxySpeaksTlsToItsServer) {
         " --faults faults.json -- sh -c '\"$W\" lock init --new job && \"$W\" lock exec job "
         "-- echo led'");
   };
-  Write("faults.json", R"({"faults":[{"method":"Commit","do":"abort"}]})");
+  Write("faults.json", R"({"faults":[{"match": {"method": "Commit"}, "do": "abort"}]})");
   EXPECT_THAT(proxy(" --ca ca.pem"), Ends(0, HasSubstr("led")));
   EXPECT_EQ(Whorl("proxy --to localhost:1 --ca none.pem").code, 2);
   EXPECT_THAT(Whorl("proxy --to localhost:1 --credentials no.json -- true").err,

@@ -22,10 +22,9 @@ namespace v1 = google::spanner::v1;
 class RuleEngineTest : public testing::Test {
  protected:
   void Rules(const std::string& faults) {
-    std::vector<CallRule> rules;
-    std::vector<std::string> errors;
-    ASSERT_TRUE(ParseRules("f", "{\"faults\":" + faults + "}", rules, errors)) << errors[0];
-    for (CallRule& rule : rules) engine_.Add(std::move(rule));
+    RuleFile file = ParseRules("f", "{\"faults\":" + faults + "}");
+    ASSERT_THAT(file.errors, testing::IsEmpty());
+    for (CallRule& rule : file.rules) engine_.Add(std::move(rule));
   }
   Interception Sends(const std::string& sql, int16_t client = 0, const std::string& id = "") {
     v1::ExecuteSqlRequest request;
@@ -79,7 +78,7 @@ class RuleEngineTest : public testing::Test {
 };
 
 TEST_F(RuleEngineTest, StrikesByMethodCountAndTimes) {
-  Rules(R"([{"method": "Commit", "do": "abort", "count": 2, "every": 2, "times": 2}])");
+  Rules(R"([{"match": {"method": "Commit", "count": 2, "nth": 2}, "do": "abort", "times": 2}])");
   std::vector<Action> actions;
   for (int i = 0; i < 7; ++i) {
     Sends("SELECT 1");
@@ -92,7 +91,7 @@ TEST_F(RuleEngineTest, StrikesByMethodCountAndTimes) {
 }
 
 TEST_F(RuleEngineTest, AbortsHaveRetryInfo) {
-  Rules(R"([{"do": "abort"}])");
+  Rules(R"([{"match": {}, "do": "abort"}])");
   const Interception aborted = Commits();
   EXPECT_EQ(aborted.status.code, Code::kAborted);
   EXPECT_TRUE(aborted.status.retry_after.has_value());
@@ -114,7 +113,7 @@ TEST_F(RuleEngineTest, MatchesSqlTablesParametersStepsAndClients) {
            {R"("protocol": "spindle_v2", "step": "check")", false},
            {R"("client": 3)", true},
            {R"("client": 2)", false}}) {
-    Rules(R"([{"do": "error", )" + rule + "}]");
+    Rules(R"([{"do": "error", "code": "UNAVAILABLE", "match": {)" + rule + "}}]");
     const bool struck = Sends(read, 2).action == Action::kAnswer;
     EXPECT_EQ(struck, matches) << rule;
     ASSERT_TRUE(engine_.Remove(engine_.List().at(0).number)) << rule;
@@ -122,7 +121,8 @@ TEST_F(RuleEngineTest, MatchesSqlTablesParametersStepsAndClients) {
 }
 
 TEST_F(RuleEngineTest, ServedCallsAreAnsweredOrLostAfterwards) {
-  Rules(R"([{"do": "drop_reply"}, {"do": "error", "code": "INTERNAL", "phase": "served"}])");
+  Rules(
+      R"([{"match": {}, "do": "drop_reply"}, {"match": {"phase": "served"}, "do": "error", "code": "INTERNAL"}])");
   EXPECT_EQ(Commits().action, Action::kPass);
   EXPECT_EQ(Hears().action, Action::kDrop);
   EXPECT_FALSE(records_.back().answered);
@@ -135,7 +135,8 @@ TEST_F(RuleEngineTest, ServedCallsAreAnsweredOrLostAfterwards) {
 }
 
 TEST_F(RuleEngineTest, TimesArePastTheirTtlAndDrawn) {
-  Rules(R"([{"do": "latency", "for": ["1s", "3s"], "ttl": "10s"}])");
+  Rules(
+      R"([{"match": {}, "do": "latency", "ttl": "10s", "add": {"min": "1s", "p50": "2s", "p99": "2980ms", "max": "3s"}}])");
   for (int i = 0; i < 20; ++i) {
     const Interception late = Commits();
     EXPECT_GE(late.delay, Seconds(1));
@@ -147,7 +148,7 @@ TEST_F(RuleEngineTest, TimesArePastTheirTtlAndDrawn) {
 }
 
 TEST_F(RuleEngineTest, ProbabilitiesStrikeSoManyInAHundred) {
-  Rules(R"([{"do": "abort", "probability": 30}])");
+  Rules(R"([{"match": {}, "do": "abort", "percent": 30}])");
   int struck = 0;
   for (int i = 0; i < 1000; ++i) struck += Commits().action == Action::kAnswer ? 1 : 0;
   EXPECT_GT(struck, 230);
@@ -155,7 +156,7 @@ TEST_F(RuleEngineTest, ProbabilitiesStrikeSoManyInAHundred) {
 }
 
 TEST_F(RuleEngineTest, ABlackHoleCutsTheClientOffForItsTime) {
-  Rules(R"([{"do": "black_hole", "for": "5s", "client": 2}])");
+  Rules(R"([{"match": {"client": 2}, "do": "partition", "for": "5s"}])");
   Sends("SELECT 1", 1);
   EXPECT_THAT(links_,
               ElementsAre(std::pair<int16_t, sim::LinkState>(1, sim::LinkState::kBlackHoled)));
@@ -166,7 +167,7 @@ TEST_F(RuleEngineTest, ABlackHoleCutsTheClientOffForItsTime) {
 }
 
 TEST_F(RuleEngineTest, AResetRefusesTheClientsConnectionsForItsTime) {
-  Rules(R"([{"do": "reset", "for": "100ms", "phase": "served"}])");
+  Rules(R"([{"match": {"phase": "served"}, "do": "partition", "for": "100ms", "mode": "refuse"}])");
   Commits();
   EXPECT_THAT(links_, testing::IsEmpty());
   Hears();
@@ -179,13 +180,13 @@ TEST_F(RuleEngineTest, AResetRefusesTheClientsConnectionsForItsTime) {
 // The reply to a Commit was lost, and the client asks again: Spanner never says ABORTED of what it has
 // committed.
 TEST_F(RuleEngineTest, ACommitThatComesAgainGetsTheFirstAnswer) {
-  Rules(R"([{"method": "Commit", "do": "drop_reply"},
-            {"method": "Commit", "do": "abort", "times": 0}])");
+  Rules(R"([{"match": {"method": "Commit"}, "do": "drop_reply"},
+            {"match": {"method": "Commit"}, "do": "abort", "times": 0}])");
   // Nothing is aborted before the rule is there, or after its first Commit has passed.
   ASSERT_TRUE(engine_.Remove(2));
   EXPECT_EQ(Commits("t").action, Action::kPass);
-  Rules(R"([{"method": "Commit", "do": "abort", "times": 0},
-            {"do": "error", "code": "ALREADY_EXISTS", "times": 0}])");
+  Rules(R"([{"match": {"method": "Commit"}, "do": "abort", "times": 0},
+            {"match": {}, "do": "error", "code": "ALREADY_EXISTS", "times": 0}])");
   EXPECT_EQ(Commits("t").action, Action::kPass) << "perhaps it is applied";
   --number_;
   EXPECT_EQ(HearsOfCommit().action, Action::kDrop);
@@ -199,28 +200,28 @@ TEST_F(RuleEngineTest, ACommitThatComesAgainGetsTheFirstAnswer) {
 TEST_F(RuleEngineTest, ACommitThatSpannerHasRefusedCanBeAbortedWhenItComesAgain) {
   Commits("t");
   Hears(Error(Code::kResourceExhausted, ""));
-  Rules(R"([{"method": "Commit", "do": "abort"}])");
+  Rules(R"([{"match": {"method": "Commit"}, "do": "abort"}])");
   EXPECT_EQ(Commits("t").status.code, Code::kAborted);
 }
 
 TEST_F(RuleEngineTest, ACommitThatComesAgainCanMeetWhatSaysNothingOfIt) {
   Commits("t");
   HearsOfCommit();
-  Rules(R"([{"method": "Commit", "do": "error", "code": "UNAVAILABLE"}])");
+  Rules(R"([{"match": {"method": "Commit"}, "do": "error", "code": "UNAVAILABLE"}])");
   EXPECT_EQ(Commits("t").status.code, Code::kUnavailable);
 }
 
 TEST_F(RuleEngineTest, WhatIsImpossibleStrikesWhereARuleSaysSo) {
   Commits("t");
   HearsOfCommit();
-  Rules(R"([{"method": "Commit", "do": "abort", "impossible": true}])");
+  Rules(R"([{"match": {"method": "Commit"}, "do": "abort", "impossible": true}])");
   EXPECT_EQ(Commits("t").status.code, Code::kAborted);
   EXPECT_EQ(Commits("t").action, Action::kPass);
 }
 
 // As Spanner: what has been aborted stays so.
 TEST_F(RuleEngineTest, AnAbortedTransactionStaysAbortedUntilItsRollback) {
-  Rules(R"([{"do": "abort"}])");
+  Rules(R"([{"match": {}, "do": "abort"}])");
   const Interception aborted = Sends("UPDATE t SET v = 1 WHERE k = 'a'", 0, "t");
   EXPECT_EQ(aborted.status.code, Code::kAborted);
   // Spanner has let its locks go by then.
@@ -249,7 +250,7 @@ TEST_F(RuleEngineTest, OnlyReadWriteTransactionsAreAborted) {
   begun.set_id("readonly");
   engine_.OnReply({.number = number_, .method = "BeginTransaction"}, {},
                   {begun.SerializeAsString()});
-  Rules(R"([{"do": "abort", "times": 0}])");
+  Rules(R"([{"match": {}, "do": "abort", "times": 0}])");
   EXPECT_EQ(Sends("SELECT 1").action, Action::kPass);
   EXPECT_EQ(Sends("SELECT 1", 0, "readonly").action, Action::kPass);
   EXPECT_EQ(Calls("BeginTransaction", begin).action, Action::kPass);
@@ -259,7 +260,7 @@ TEST_F(RuleEngineTest, OnlyReadWriteTransactionsAreAborted) {
 }
 
 TEST_F(RuleEngineTest, ALostSessionStaysLost) {
-  Rules(R"([{"do": "session_loss"}])");
+  Rules(R"([{"match": {}, "do": "session_loss"}])");
   EXPECT_EQ(Calls("CreateSession", v1::CreateSessionRequest()).action, Action::kPass);
   EXPECT_EQ(Sends("SELECT 1").status.code, Code::kNotFound);
   EXPECT_EQ(Commits().status.message, "Session not found: s");
@@ -275,9 +276,9 @@ TEST_F(RuleEngineTest, ALostSessionStaysLost) {
 
 // A client with a deadline of an hour says nothing: the server has to.
 TEST_F(RuleEngineTest, SaysWhichCallHangsByWhichRule) {
-  Rules(R"([{"method": "Commit", "do": "drop_reply", "times": 0},
-            {"sql_matches": "^SELECT", "do": "hold", "for": "1m"},
-            {"sql_matches": "^UPDATE", "do": "hold", "for": "9s"}])");
+  Rules(R"([{"match": {"method": "Commit"}, "do": "drop_reply", "times": 0},
+            {"match": {"sql_matches": "^SELECT"}, "do": "latency", "add": "1m"},
+            {"match": {"sql_matches": "^UPDATE"}, "do": "latency", "add": "9s"}])");
   Commits();
   EXPECT_EQ(HearsOfCommit().action, Action::kDrop);
   Sends("SELECT 1", 1);
@@ -290,7 +291,7 @@ TEST_F(RuleEngineTest, SaysWhichCallHangsByWhichRule) {
               ElementsAre(testing::StartsWith("Commit of client 1 has had no answer for 10s by f:1 "
                                               "(/faults/0), drop_reply; it hangs until"),
                           "ExecuteStreamingSql of client 2 has had no answer for 10s by f:2 "
-                          "(/faults/1), hold; for 60s in all"));
+                          "(/faults/1), latency; for 60s in all"));
   Commits();
   HearsOfCommit();
   Later();
@@ -298,7 +299,7 @@ TEST_F(RuleEngineTest, SaysWhichCallHangsByWhichRule) {
 }
 
 TEST_F(RuleEngineTest, SaysNothingOfACallThatItsClientHasGivenUp) {
-  Rules(R"([{"method": "Commit", "do": "drop_request"}])");
+  Rules(R"([{"match": {"method": "Commit"}, "do": "drop_request"}])");
   EXPECT_EQ(Commits().action, Action::kDrop);
   engine_.OnGivenUp({.number = number_, .method = "Commit"});
   Later();

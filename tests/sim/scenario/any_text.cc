@@ -8,9 +8,12 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/parse_duration.h"
+#include "sim/scenario/earlier_words.h"
 #include "sim/scenario/fault_checks.h"
+#include "sim/scenario/json_document.h"
 #include "sim/scenario/language.h"
 #include "sim/scenario/loader.h"
 
@@ -108,9 +111,18 @@ void RequireGoodError(std::string_view message) {
   Require(lines >= 1 && lines <= kMaxScenarioErrors + 1, "1 to 20 errors");
 }
 
+// As a file of rules of an earlier release.
+void RequireGoodConversion(std::string_view text) {
+  std::vector<Problem> problems;
+  if (!JsonDocument::Parse(text, problems) || !problems.empty()) return;
+  const std::optional<std::string> converted = FromEarlierWords(text);
+  Require(!converted || !FromEarlierWords(*converted), "a text is converted once");
+}
+
 }  // namespace
 
 bool LoadAnyText(std::string_view text) {
+  RequireGoodConversion(text);
   const absl::StatusOr<Scenario> scenario = ParseScenario(text, kPath);
   if (scenario.ok()) {
     RequireGoodScenario(*scenario);

@@ -356,6 +356,7 @@ TEST(ScenarioLoader, ReadsTheSchedule) {
 TEST(ScenarioLoader, IsTestedOnEachKeyThatItDescribes) {
   // A key that is described and read by nobody would be taken and ignored.
   for (const ObjectId id : AllOf<ObjectId>()) {
+    if (id >= ObjectId::kRules) continue;  // CallRulesTest.AreRead
     for (const std::string_view key : DescribeObject(id).KeyNames()) {
       if (key == "branches") continue;  // they do not go with a schedule; OfBranches, TakesBranches
       EXPECT_NE(kFull.find("\"" + std::string(key) + "\":"), std::string_view::npos) << key;

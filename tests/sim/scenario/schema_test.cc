@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/scenario/language.h"
@@ -18,28 +19,32 @@ namespace {
 
 using nlohmann::json;
 
-json SchemaOf(const json& schema, ObjectId id) {
-  if (id == ObjectId::kScenario) return schema;
+// Where the object is described: in the schema of scenarios, or in that of files of rules.
+json SchemaOf(ObjectId id) {
+  const json schema = json::parse(id >= ObjectId::kRules ? RulesSchema() : ScenarioSchema());
+  if (id == ObjectId::kScenario || id == ObjectId::kRules) return schema;
   return schema.at("$defs").at(std::string(DescribeObject(id).name));
 }
 
 TEST(ScenarioSchema, IsTheFileThatEditorsRead) {
-  // WHORL_UPDATE_GOLDEN=1 in the environment writes the file anew.
-  const std::filesystem::path path = WHORL_SOURCE_DIR "/scenarios/schema.json";
-  if (std::getenv("WHORL_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << ScenarioSchema();
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  EXPECT_EQ(text, ScenarioSchema());
+  // WHORL_UPDATE_GOLDEN=1 in the environment writes the files anew.
+  for (const auto& [name, schema] : {std::pair("schema.json", ScenarioSchema()),
+                                     std::pair("rules.schema.json", RulesSchema())}) {
+    const std::filesystem::path path = std::filesystem::path(WHORL_SOURCE_DIR "/scenarios") / name;
+    if (std::getenv("WHORL_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << schema;
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    EXPECT_EQ(text, schema);
+  }
 }
 
 TEST(ScenarioSchema, HasTheKeysAndTheWordsOfTheLoader) {
   // What the loader takes, an editor offers, and the other way round.
-  const json schema = json::parse(ScenarioSchema());
-  for (size_t i = 0; i + 1 < kCountOf<ObjectId>;
-       ++i) {  // all but the bound, which stands there twice
+  for (size_t i = 0; i < kCountOf<ObjectId>; ++i) {
     const auto id = static_cast<ObjectId>(i);
+    if (id == ObjectId::kBound) continue;  // stands there twice
     const ObjectInfo& info = DescribeObject(id);
-    const json object = SchemaOf(schema, id);
+    const json object = SchemaOf(id);
     EXPECT_EQ(object.at("additionalProperties"), false) << info.name;
     EXPECT_EQ(object.at("properties").size(), info.keys.size()) << info.name;
     std::vector<std::string> required;

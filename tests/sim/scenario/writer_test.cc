@@ -21,7 +21,8 @@ std::vector<std::string> ScenarioFiles() {
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(WHORL_SOURCE_DIR "/scenarios")) {
     const fs::path& path = entry.path();
-    if (path.extension() == ".json" && path.filename() != "schema.json") files.push_back(path);
+    if (path.extension() == ".json" && !path.string().ends_with("schema.json"))
+      files.push_back(path);
   }
   std::ranges::sort(files);
   return files;
