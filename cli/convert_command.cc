@@ -26,7 +26,10 @@ struct ConvertOptions {
 
 int RunConvert(const ConvertOptions& options) {
   const absl::StatusOr<std::string> read = sim::ReadScenarioText(options.file);
-  if (!read.ok()) return End(read.status());
+  if (!read.ok()) {
+    Complain(std::string(read.status().message()));
+    return kBadInput;
+  }
   std::vector<sim::Problem> problems;
   const auto document = sim::JsonDocument::Parse(*read, problems);
   if (!document || !problems.empty()) {
@@ -53,7 +56,8 @@ constexpr std::string_view kConvertFooter = R"(Examples:
 Rules and scenarios of earlier releases go on working as they are; this writes them in today's words
 (scenarios/LANGUAGE.md). Comments and order stay.
 
-Exit codes: 0 written; 2 the file is no JSON, or bad usage; 3 it could not be read or written.)";
+Exit codes: 0 written; 2 the file cannot be read or is no JSON, or bad usage; 3 it could not
+be written.)";
 
 }  // namespace
 

@@ -152,8 +152,8 @@ TEST_F(LockExecTest, ARowThatWaitsIsNotHeldByAnotherProcess) {
 // Each call takes longer than the lease, or nearly.
 TEST_F(LockExecTest, SaysThatALeaseIsTooShortForTheLatency) {
   const auto exec = [&](const std::string& latency, const std::string& options) {
-    Write("faults.json",
-          R"({"faults": [{"match": {}, "do": "latency", "add": ")" + latency + R"(", "times": 0}]})");
+    Write("faults.json", R"({"faults": [{"match": {}, "do": "latency", "add": ")" + latency +
+                             R"(", "times": 0}]})");
     return Shell("export W; \"$W\" serve --database " + std::string(kLockDatabase) +
                  " --faults faults.json -- sh -c '\"$W\" lock init --new job >/dev/null && "
                  "\"$W\" lock exec job " +

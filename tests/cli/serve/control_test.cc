@@ -14,8 +14,10 @@ using testing::HasSubstr;
 TEST_F(ControlTest, FaultsComeAndGoWhileProgramsRun) {
   StartServe();
   EXPECT_EQ(Lock("init job").code, 0);
-  const Json ids = Post(
-      "/faults", R"({"faults": [{"match": {}, "do": "error", "code": "PERMISSION_DENIED", "times": 0}]})", 201);
+  const Json ids =
+      Post("/faults",
+           R"({"faults": [{"match": {}, "do": "error", "code": "PERMISSION_DENIED", "times": 0}]})",
+           201);
   EXPECT_EQ(ids.dump(), R"({"ids":[1]})");
   EXPECT_THAT(Lock("list"), Complains(3, HasSubstr("PERMISSION_DENIED")));
   const Json listed = Get("/faults");
@@ -24,7 +26,8 @@ TEST_F(ControlTest, FaultsComeAndGoWhileProgramsRun) {
   Got(http_->Delete("/faults/1"), 204);
   EXPECT_EQ(Lock("list").code, 0);
   EXPECT_THAT(Got(http_->Delete("/faults/1"), 404).dump(), HasSubstr("there is no fault 1"));
-  Post("/faults", R"({"faults": [{"match": {}, "do": "abort"}, {"match": {}, "do": "abort"}]})", 201);
+  Post("/faults", R"({"faults": [{"match": {}, "do": "abort"}, {"match": {}, "do": "abort"}]})",
+       201);
   Got(http_->Delete("/faults"), 204);
   EXPECT_EQ(Get("/faults").dump(), R"({"faults":[]})");
 }
@@ -109,8 +112,9 @@ TEST_F(ControlTest, BadRequestsChangeNothingAndSayWhy) {
   StartServe();
   EXPECT_THAT(Post("/faults", "{\"faults\": [\n{\"do\": \"abbort\"}]}", 400).dump(),
               AllOf(HasSubstr("body:2: /faults/0/do"), HasSubstr("abort")));
-  EXPECT_THAT(Post("/faults", R"({"faults": [{"match": {"client": 2}, "do": "abort"}]})", 400).dump(),
-              HasSubstr("there are 1 clients"));
+  EXPECT_THAT(
+      Post("/faults", R"({"faults": [{"match": {"client": 2}, "do": "abort"}]})", 400).dump(),
+      HasSubstr("there are 1 clients"));
   EXPECT_EQ(Get("/faults").dump(), R"({"faults":[]})");
   EXPECT_THAT(Post("/clients/1", R"({"link": "dwon"})", 400).dump(), HasSubstr("dwon"));
   EXPECT_THAT(Post("/clients/1", R"({})", 400).dump(), HasSubstr("expected"));

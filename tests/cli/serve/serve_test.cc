@@ -112,8 +112,9 @@ TEST_F(ServeTest, FaultsStrikeTheCallsOfACommand) {
 }
 
 TEST_F(ServeTest, EachClientHasAPortOfItsOwn) {
-  Write("faults.json",
-        R"({"faults": [{"match": {"client": 2}, "do": "error", "code": "PERMISSION_DENIED", "times": 0}]})");
+  Write(
+      "faults.json",
+      R"({"faults": [{"match": {"client": 2}, "do": "error", "code": "PERMISSION_DENIED", "times": 0}]})");
   EXPECT_THAT(
       Serve(
           "--faults faults.json --clients 2",
@@ -132,7 +133,8 @@ TEST_F(ServeTest, RulesThatCannotBeMeantAreToldBeforeAnythingIsServed) {
 
 // Java's and Python's clients wait for an hour for the answer to a Commit, in silence.
 TEST_F(ServeTest, SaysWhichCallHangsByWhichRule) {
-  Write("faults.json", R"({"faults": [{"match": {"method": "Commit"}, "do": "drop_reply", "times": 0}]})");
+  Write("faults.json",
+        R"({"faults": [{"match": {"method": "Commit"}, "do": "drop_reply", "times": 0}]})");
   RunningWhorl serve(Words("serve --hangs-after 50ms --database " + std::string(kLockDatabase) +
                            " --faults " + (folder_ / "faults.json").string() +
                            " -- " WHORL_COMMAND " lock init job"));
