@@ -38,6 +38,11 @@ Status Validate(const ClientOptions& options) {
                                              std::to_string(options.connection.channels) + " and " +
                                              std::to_string(options.threads));
   }
+  // Without its role, a transaction would have other rights than the caller meant it to have.
+  if (!options.database_role.empty()) {
+    return Error(Code::kInvalidArgument,
+                 "database_role: google-cloud-cpp sends no role, got " + options.database_role);
+  }
   return {};
 }
 

@@ -17,6 +17,8 @@
 //     library would send it as a new one): the transaction is rolled back.
 //   - The library hides RetryInfo, so the policy determines the pauses after ABORTED.
 //   - Sessions are not deleted at the end: Spanner does that after an hour.
+//   - No role of fine-grained access control is sent: a client with a `database_role` is refused.
+//   - ClientOptions::call_observer sees no call, and transactions have no tags.
 #pragma once
 
 #include <functional>

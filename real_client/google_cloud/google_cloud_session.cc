@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/time.h"
 #include "protocol/client/transaction_runner.h"
 #include "real_client/connection.h"
 #include "real_client/google_cloud/google_cloud_values.h"
@@ -35,13 +36,6 @@ class SharedThread final : public cloud::BackgroundThreads {
   cloud::CompletionQueue queue_;
 };
 
-// "30.000000000s", the form of gRPC's service configuration.
-std::string FormatSeconds(Duration duration) {
-  std::string nanos = std::to_string(duration.ns % 1'000'000'000);
-  nanos.insert(0, 9 - nanos.size(), '0');
-  return std::to_string(duration.ns / 1'000'000'000) + "." + nanos + "s";
-}
-
 // The client gives up a call at its deadline; this only ends the call. gRPC 1.51.1 may count the
 // timeout from two seconds before the call.
 constexpr Duration kLate = Seconds(2);
@@ -49,7 +43,7 @@ constexpr Duration kLate = Seconds(2);
 std::string MethodConfig(const std::string& method, Duration timeout) {
   const std::string name = method.empty() ? "" : R"(,"method":")" + method + '"';
   return R"({"name":[{"service":"google.spanner.v1.Spanner")" + name + R"(}],"timeout":")" +
-         FormatSeconds(timeout + kLate) + R"("})";
+         FormatSeconds(timeout + kLate) + R"(s"})";
 }
 
 std::string ServiceConfig(const RetryPolicy& policy) {

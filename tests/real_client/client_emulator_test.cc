@@ -31,9 +31,8 @@ std::unique_ptr<TransactionClient> Regular(ClientOptions options) {
   return Multiplexed(std::move(options));
 }
 
-const auto kSessions = testing::Values(
-    EmulatorClientCase{"Multiplexed", Multiplexed, "whorl lock init --create-database"},
-    EmulatorClientCase{"Regular", Regular, "whorl lock init --create-database"});
+const auto kSessions = testing::Values(EmulatorClientCase{"Multiplexed", Multiplexed},
+                                       EmulatorClientCase{"Regular", Regular});
 
 class ClientEmulatorTest : public EmulatorClientTest {};
 

@@ -45,6 +45,11 @@ TEST(GoogleCloudOptionsTest, AreRefusedWhereTheyCannotBeMeant) {
   EXPECT_EQ(
       GoogleCloudClient::Create({.database = server::TestDatabase(), .threads = 0}, client).code,
       Code::kInvalidArgument);
+  // It would be ignored, and the transactions would have the rights of the whole database.
+  EXPECT_EQ(GoogleCloudClient::Create(
+                {.database = server::TestDatabase(), .database_role = "locker"}, client)
+                .code,
+            Code::kInvalidArgument);
   EXPECT_EQ(client, nullptr);
 }
 

@@ -64,8 +64,7 @@ std::unique_ptr<TransactionClient> GoogleCloud(ClientOptions options) {
   return client;
 }
 
-const auto kClient = testing::Values(
-    EmulatorClientCase{"GoogleCloud", GoogleCloud, "gcloud spanner databases create"});
+const auto kClient = testing::Values(EmulatorClientCase{"GoogleCloud", GoogleCloud});
 
 class GoogleCloudEmulatorTest : public EmulatorClientTest {};
 
