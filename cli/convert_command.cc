@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,6 @@
 #include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
-#include "cli/text_table.h"
 #include "sim/scenario/earlier_words.h"
 #include "sim/scenario/json_document.h"
 #include "sim/scenario/loader.h"

@@ -196,7 +196,7 @@ class RuleReader {
     rule_.times = fields_.Integer("times").value_or(bounded ? 0 : 1);
   }
 
-  // A test against what Spanner never shows finds defects that are none.
+  // A client that fails on an answer which Spanner never gives has no defect.
   void CheckPossible() {
     const std::optional<Code> code = AnswerOf(rule_);
     if (rule_.impossible) {

@@ -51,10 +51,9 @@ struct CallRule {
 std::optional<Code> AnswerOf(const CallRule& rule);
 
 struct RuleFile {
-  std::vector<CallRule> rules;
-  std::vector<std::string>
-      errors;        // "NAME:3:5: /faults/0/do: ...", as of scenarios; then there are no rules
-  std::string note;  // for people, if the file has the words of an earlier release
+  std::vector<CallRule> rules;      // none if there are errors
+  std::vector<std::string> errors;  // sim::ErrorLines
+  std::string note;                 // for people, if the file has the words of an earlier release
 };
 RuleFile ParseRules(const std::string& name, std::string_view text);
 

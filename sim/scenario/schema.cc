@@ -1,5 +1,6 @@
 #include "sim/scenario/schema.h"
 
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -178,6 +179,13 @@ void AddValues(Json& defs) {
   defs["time_bound"] = BoundOf("duration");
 }
 
+void AddObjects(Json& defs, std::initializer_list<ObjectId> ids) {
+  for (const ObjectId id : ids) {
+    const ObjectInfo& info = DescribeObject(id);
+    defs[std::string(info.name)] = ObjectSchema(info);
+  }
+}
+
 // What each kind of a rule needs, and what it does not take.
 Json KindRules() {
   Json kinds = Json::array();
@@ -204,10 +212,7 @@ std::string RulesSchema() {
                  {"description", "Faults for the calls of any program."}};
   schema.update(ObjectSchema(DescribeObject(ObjectId::kRules)));
   Json& defs = schema["$defs"];
-  for (const ObjectId id : {ObjectId::kRule, ObjectId::kMatch, ObjectId::kDelay}) {
-    const ObjectInfo& info = DescribeObject(id);
-    defs[std::string(info.name)] = ObjectSchema(info);
-  }
+  AddObjects(defs, {ObjectId::kRule, ObjectId::kMatch, ObjectId::kDelay});
   defs["rule"]["allOf"] = KindRules();
   AddDurations(defs);
   return schema.dump(2) + "\n";
@@ -220,13 +225,9 @@ std::string ScenarioSchema() {
       {"description", "What decides a run of whorl, and what its author expects of it."}};
   schema.update(ObjectSchema(DescribeObject(ObjectId::kScenario)));
   Json& defs = schema["$defs"];
-  for (const ObjectId id :
-       {ObjectId::kNode, ObjectId::kClock, ObjectId::kSpanner, ObjectId::kTrueTime,
-        ObjectId::kNetwork, ObjectId::kWorkload, ObjectId::kFault, ObjectId::kWhen,
-        ObjectId::kDelay, ObjectId::kChoice, ObjectId::kBranch, ObjectId::kExpect}) {
-    const ObjectInfo& info = DescribeObject(id);
-    defs[std::string(info.name)] = ObjectSchema(info);
-  }
+  AddObjects(defs, {ObjectId::kNode, ObjectId::kClock, ObjectId::kSpanner, ObjectId::kTrueTime,
+                    ObjectId::kNetwork, ObjectId::kWorkload, ObjectId::kFault, ObjectId::kWhen,
+                    ObjectId::kDelay, ObjectId::kChoice, ObjectId::kBranch, ObjectId::kExpect});
   defs["fault"]["oneOf"] =
       Json::array({{{"required", Json::array({"at"})}}, {{"required", Json::array({"when"})}}});
   defs["fault"]["allOf"] = FaultRules();
