@@ -457,6 +457,27 @@ void RecordReader::Mod(const Node& mod, const Head& head) {
   Add(std::move(change));
 }
 
+namespace {
+
+// When the reply to a call came. Who logs at once has one time.
+Timestamp ReceivedIn(const Node& call) {
+  return TimeIn(call, Find(call, "received") == nullptr ? "time" : "received");
+}
+
+// Whether the event is about one lock, which its line has to name, and has a token.
+bool NamesLock(Statement statement) {
+  return statement == Statement::kLeads || statement == Statement::kWorks ||
+         statement == Statement::kAnswers || statement == Statement::kOwns ||
+         statement == Statement::kAccepts;
+}
+
+bool WasAccepted(const Node& write) {
+  const Node* accepted = Find(write, "accepted");
+  return accepted == nullptr || accepted->text != "false";
+}
+
+}  // namespace
+
 void RecordReader::Line(const Node& line) {
   const std::string_view event = TextIn(line, "event");
   const std::string_view id = TextIn(line, "id");
@@ -464,36 +485,39 @@ void RecordReader::Line(const Node& line) {
   Declare(line, id, event == "process");
   if (event == "process") return;
   if (event == "ended") return Ended(line, id);
-  // Who logs at once has one time.
-  const std::string_view received = Find(line, "received") == nullptr ? "time" : "received";
-  if (event == "call" && Find(line, "commit") == nullptr) {
-    const std::string_view outcome = TextIn(line, "outcome", /*required=*/false);
-    if (outcome == "committed") throw Wrong{"a call that committed wants \"commit\""};
-    if (!wanted_.Wants(lock)) wanted_.Counts().Pass(kOfAnotherLock, lock);
-    return Add(LogLine{.process = std::string(id),
-                       .lock = std::string(lock),
-                       .at = TimeIn(line, received),
-                       .number = NumberOf(line),
-                       .statement = !wanted_.Wants(lock)   ? Statement::kOther
-                                    : outcome == "aborted" ? Statement::kAborted
-                                                           : Statement::kCalled,
-                       .lapses_in = {},
-                       .asked = {},
-                       .token = {},
-                       .sender = {},
-                       .attempts = AttemptsOf(line)});
-  }
-  if (event == "call") {
-    return Add(CommitRecord{.process = std::string(id),
-                            .lock = std::string(lock),
-                            .number = NumberOf(line),
-                            .sent = TimeIn(line, "sent"),
-                            .received = TimeIn(line, received),
-                            .commit = TimeIn(line, "commit"),
-                            .step = std::string(TextIn(line, "step", /*required=*/false)),
-                            .sender = {},
-                            .attempts = AttemptsOf(line)});
-  }
+  if (event != "call") return Said(line, event, id, lock);
+  if (Find(line, "commit") == nullptr) return CallWithoutCommit(line, id, lock);
+  Add(CommitRecord{.process = std::string(id),
+                   .lock = std::string(lock),
+                   .number = NumberOf(line),
+                   .sent = TimeIn(line, "sent"),
+                   .received = ReceivedIn(line),
+                   .commit = TimeIn(line, "commit"),
+                   .step = std::string(TextIn(line, "step", /*required=*/false)),
+                   .sender = {},
+                   .attempts = AttemptsOf(line)});
+}
+
+void RecordReader::CallWithoutCommit(const Node& line, std::string_view id, std::string_view lock) {
+  const std::string_view outcome = TextIn(line, "outcome", /*required=*/false);
+  if (outcome == "committed") throw Wrong{"a call that committed wants \"commit\""};
+  if (!wanted_.Wants(lock)) wanted_.Counts().Pass(kOfAnotherLock, lock);
+  Add(LogLine{.process = std::string(id),
+              .lock = std::string(lock),
+              .at = ReceivedIn(line),
+              .number = NumberOf(line),
+              .statement = !wanted_.Wants(lock)   ? Statement::kOther
+                           : outcome == "aborted" ? Statement::kAborted
+                                                  : Statement::kCalled,
+              .lapses_in = {},
+              .asked = {},
+              .token = {},
+              .sender = {},
+              .attempts = AttemptsOf(line)});
+}
+
+void RecordReader::Said(const Node& line, std::string_view event, std::string_view id,
+                        std::string_view lock) {
   LogLine said = {.process = std::string(id),
                   .lock = std::string(lock),
                   .at = TimeIn(line, "time"),
@@ -504,33 +528,37 @@ void RecordReader::Line(const Node& line) {
                   .asked = {},
                   .token = {},
                   .sender = {}};
-  if (said.statement == Statement::kAnswers) {
-    const Node* has = Find(line, "has");
-    if (has == nullptr || (has->text != "true" && has->text != "false")) {
-      throw Wrong{"the event \"answer\" wants \"has\": true or false"};
-    }
-    if (has->text == "false") {
-      said.statement = Statement::kOther;
-      said.shows = Kind::kAnswers;
-      wanted_.Counts().Use(Used::kAnswer);
-    }
-    if (Find(line, "asked") != nullptr) said.asked = TimeIn(line, "asked");
+  if (said.statement == Statement::kAnswers) Answered(line, said);
+  if (said.statement == Statement::kAccepts && !WasAccepted(line)) {
+    said.statement = Statement::kRefuses;
   }
-  if (said.statement == Statement::kAccepts) {
-    const Node* accepted = Find(line, "accepted");
-    if (accepted != nullptr && accepted->text == "false") said.statement = Statement::kRefuses;
-  }
-  const bool begins = said.statement == Statement::kLeads || said.statement == Statement::kWorks ||
-                      said.statement == Statement::kAnswers || said.statement == Statement::kOwns ||
-                      said.statement == Statement::kAccepts;
-  if (begins && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
+  const bool names_lock = NamesLock(said.statement);
+  if (names_lock && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
   said.ends = event == "lost" || event == "rests";
-  if (begins) said.token = TokenOf(line);
+  if (names_lock) said.token = TokenOf(line);
   if (said.statement == Statement::kLeads && Find(line, "left") != nullptr) {
     said.lapses_in = ParseLength(TextIn(line, "left"), "left");
   }
-  if (!wanted_.Wants(lock)) {
-    PassOver(said, kOfAnotherLock, lock);
+  Count(event, said);
+  Add(std::move(said));
+}
+
+void RecordReader::Answered(const Node& line, LogLine& said) {
+  const Node* has = Find(line, "has");
+  if (has == nullptr || (has->text != "true" && has->text != "false")) {
+    throw Wrong{"the event \"answer\" wants \"has\": true or false"};
+  }
+  if (has->text == "false") {
+    said.statement = Statement::kOther;
+    said.shows = Kind::kAnswers;
+    wanted_.Counts().Use(Used::kAnswer);
+  }
+  if (Find(line, "asked") != nullptr) said.asked = TimeIn(line, "asked");
+}
+
+void RecordReader::Count(std::string_view event, LogLine& said) {
+  if (!wanted_.Wants(said.lock)) {
+    PassOver(said, kOfAnotherLock, said.lock);
   } else if (!IsKnownEvent(event)) {
     said.statement = Statement::kNotUnderstood;
     said.unclear = Cat("event ", Quoted(event));
@@ -538,7 +566,6 @@ void RecordReader::Line(const Node& line) {
   } else if (said.statement == Statement::kOther && !said.shows) {
     wanted_.Counts().Use(Used::kGoesOn);
   }
-  Add(std::move(said));
 }
 
 void RecordReader::PassOver(LogLine& said, std::string_view reason, std::string_view word) {
