@@ -393,6 +393,19 @@ bool RecordReader::HasColumns(const Node* after, const Node* before, const Head&
                   "; is it another protocol's (--protocol), or is another table meant (--table)?")};
 }
 
+Value RecordReader::KeyIn(const Node* keys, const ColumnInfo& column, std::string& lock) const {
+  const Node* key = ColumnIn(keys, column.name);
+  const auto number = key == nullptr ? std::nullopt : IntegerIn(*key);
+  const bool wants_number = column.type == Type::kInt64;
+  if (key == nullptr || (wants_number ? !number : !key->IsString())) {
+    throw Wrong{Cat("\"keys\" wants ", Quoted(column.name), ", ",
+                    wants_number ? "a number" : "a string", ": is it ", protocol_.name,
+                    "'s table?")};
+  }
+  lock = wants_number ? std::to_string(*number) : std::string(key->text);
+  return wants_number ? Value(*number) : Value(lock);
+}
+
 void RecordReader::Mod(const Node& mod, const Head& head) {
   if (!mod.IsObject()) throw Wrong{"\"mods\" is a list of objects"};
   // Most records have none of them as text, and need no parser.
@@ -405,11 +418,9 @@ void RecordReader::Mod(const Node& mod, const Head& head) {
   const Node* keys = object(0, {"keys", "keysJson", "keys_json"});
   const Node* after = object(1, {"new_values", "newValuesJson", "newValues", "new_values_json"});
   const Node* before = object(2, {"old_values", "oldValuesJson", "oldValues", "old_values_json"});
-  const RowChangeKind kind = head.kind;
-  const Timestamp commit = head.commit;
   RowChange change = {.lock = {},
-                      .commit = commit,
-                      .kind = kind,
+                      .commit = head.commit,
+                      .kind = head.kind,
                       .after = {},
                       .before = {},
                       .by_system = head.by_system,
@@ -420,29 +431,21 @@ void RecordReader::Mod(const Node& mod, const Head& head) {
   for (const ColumnInfo& column : protocol_.columns) {
     std::optional<Value> was;
     std::optional<Value> is;
+    const size_t at = change.after.size();
     if (column.key) {
-      shows[change.after.size()] = true;
-      const Node* key = ColumnIn(keys, column.name);
-      const auto number = key == nullptr ? std::nullopt : IntegerIn(*key);
-      const bool wants_number = column.type == Type::kInt64;
-      if (key == nullptr || (wants_number ? !number : !key->IsString())) {
-        throw Wrong{Cat("\"keys\" wants ", Quoted(column.name), ", ",
-                        wants_number ? "a number" : "a string", ": is it ", protocol_.name,
-                        "'s table?")};
-      }
-      change.lock = wants_number ? std::to_string(*number) : std::string(key->text);
-      was = is = wants_number ? Value(*number) : Value(change.lock);
+      shows[at] = true;
+      was = is = KeyIn(keys, column, change.lock);
     } else {
       if (const Node* value = ColumnIn(after, column.name)) {
-        is = ValueOf(*value, column, commit);
-        shows[change.after.size()] = true;
-      } else if (kind == RowChangeKind::kInserted) {
+        is = ValueOf(*value, column, head.commit);
+        shows[at] = true;
+      } else if (head.kind == RowChangeKind::kInserted) {
         is = Null{};
       }
       // An old value is never pending.
       if (const Node* value = ColumnIn(before, column.name)) {
-        was = ValueOf(*value, column, commit);
-        shows[change.before.size()] = true;
+        was = ValueOf(*value, column, head.commit);
+        shows[at] = true;
       }
     }
     change.after.push_back(std::move(is));

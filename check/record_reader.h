@@ -94,6 +94,8 @@ class RecordReader {
   void LogEntry(const Node& entry, int depth);
   void OnlyTable(std::string_view table);
   void Mod(const Node& mod, const Head& head);
+  // The value of a column of the row's key, and the name of the lock that it stands for. Throws Wrong.
+  Value KeyIn(const Node* keys, const ColumnInfo& column, std::string& lock) const;
   // Whether the columns are those of the protocol's table. Throws Wrong, with those that are missing.
   bool HasColumns(const Node* after, const Node* before, const Head& head);
   void Line(const Node& line);
