@@ -192,6 +192,17 @@ class Sweep {
     if (said.statement == Statement::kStarted && said.number.value_or(1) == 1) {
       StartAnew(said.process, at, state);
     }
+    Follow(said, at, state);
+    if (IsOfCandidate(said.statement)) {
+      node.takes_part = true;
+      if (!said.lock.empty()) node.locks.insert(LockOf(said.lock));
+    }
+    const bool lapses = said.statement == Statement::kLeadsNot;
+    AddSign(said.process, at, /*commits=*/false, lapses);
+  }
+
+  // What the process leads, works on and has ended by the line.
+  void Follow(const LogLine& said, Timestamp at, State& state) {
     Life& life = LifeOf(said.process, state);
     switch (said.statement) {
       case Statement::kLeads:
@@ -202,7 +213,7 @@ class Sweep {
         LeadsNot(said.lock, at, state, life);
         break;
       case Statement::kWorks:
-        node.works = true;
+        NodeOf(state).works = true;
         state.works.try_emplace(said.lock, at);
         life.stopped.reset();
         break;
@@ -215,7 +226,7 @@ class Sweep {
         life.gone = at;
         break;
       case Statement::kAnswers:
-        node.answers.push_back(at);
+        NodeOf(state).answers.push_back(at);
         break;
       case Statement::kStarted:
       case Statement::kSawEnd:
@@ -230,12 +241,6 @@ class Sweep {
       case Statement::kOther:
         break;
     }
-    if (IsOfCandidate(said.statement)) {
-      node.takes_part = true;
-      if (!said.lock.empty()) node.locks.insert(LockOf(said.lock));
-    }
-    const bool lapses = said.statement == Statement::kLeadsNot;
-    AddSign(said.process, at, /*commits=*/false, lapses);
   }
 
   // Whether a process that says so is a candidate for a lock, and no resource.
