@@ -34,6 +34,9 @@ std::string_view WhyNotJudged(Invariant invariant) {
   return {};
 }
 
+// Whether a line that something ended says that there is a line of its beginning.
+bool WantsBeginning(const LogLine& said) { return said.ends && !said.lock.empty(); }
+
 Duration Greatest(Offsets offsets) {
   return std::max(offsets.most < Duration{} ? -offsets.most : offsets.most,
                   offsets.least < Duration{} ? -offsets.least : offsets.least);
@@ -356,59 +359,83 @@ void Checker::On(const LogLine& said, const Place& place) {
   if (!Number(said, place)) return;
   ++(said.is_call ? metrics_.calls : metrics_.statements);
   Note(said);
-  if (said.statement == Statement::kNotUnderstood) return NotUnderstood(said);
-  const bool is_gone = said.statement == Statement::kGone;
-  const bool leads_not = is_gone || said.statement == Statement::kLeadsNot;
-  const bool rests = is_gone || said.statement == Statement::kRests;
-  if (said.is_span) return OnSpan(said);
-  if (said.statement == Statement::kMayEnd) {
-    beliefs_.MayEnd(said.process, said.lock, said.at);
-    work_.MayEnd(said.process, said.lock, said.at);
+  if (said.is_span && said.statement != Statement::kNotUnderstood) return OnSpan(said);
+  switch (said.statement) {
+    case Statement::kLeads:
+      return Leads(said);
+    case Statement::kLeadsNot:
+      LeadsNot(said);
+      return Settle(said.at);
+    case Statement::kWorks:
+      work_.Begin(said.process, said.lock, said.at);
+      return releases_.Begin(said.process, said.lock, said.at);
+    case Statement::kRests:
+      Rests(said);
+      return Settle(said.at);
+    case Statement::kGone:
+      own_tokens_.Gone(said.process, said.at);
+      LeadsNot(said);
+      Rests(said);
+      return Settle(said.at);
+    case Statement::kSawEnd:
+      return SawEnd(said);
+    case Statement::kAnswers:
+      if (said.token) handed_.Add(said);
+      answers_.Add(said);
+      return Settle(said.at);
+    case Statement::kOwns:
+      own_tokens_.Add(said);
+      return Settle(said.at);
+    case Statement::kAccepts:
+      return Accepts(said);
+    case Statement::kAborted:
+    case Statement::kCalled:
+      // Counted as a statement above.
+      --metrics_.statements;
+      ++metrics_.calls;
+      return rows_.AddAttempt(said);
+    case Statement::kMayEnd:
+      beliefs_.MayEnd(said.process, said.lock, said.at);
+      return work_.MayEnd(said.process, said.lock, said.at);
+    case Statement::kHasStill:
+      return beliefs_.HasStill(said.process, said.lock);
+    case Statement::kNotUnderstood:
+      return NotUnderstood(said);
+    case Statement::kStarted:
+    case Statement::kRefuses:
+    case Statement::kOther:
+      return;
   }
-  if (said.statement == Statement::kHasStill) beliefs_.HasStill(said.process, said.lock);
-  if (said.statement == Statement::kLeads) {
-    if (said.is_renewal) processes_.At(said.process).logs_renewals = true;
-    const auto lapses = said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt;
-    if (!beliefs_.Begin(said.process, said.lock, said.at, lapses, said.is_renewal)) {
-      HadNotBegun(said);
-    }
-  }
-  const bool hands = said.statement == Statement::kLeads || said.statement == Statement::kAnswers;
-  if (said.statement == Statement::kAborted || said.statement == Statement::kCalled) {
-    rows_.AddAttempt(said);
-    ++metrics_.calls;
-    --metrics_.statements;
-  }
-  if (said.statement == Statement::kSawEnd) {
-    std::deque<Process::End>& ends = Known(said.sender).ends;
-    if (ends.size() == kEndsKept) ends.pop_front();
-    ends.push_back({.by = &processes_.At(said.process), .at = said.at});
-  }
-  if (hands && said.token) handed_.Add(said);
-  if (said.statement == Statement::kAccepts && said.token) accepted_.Add(said);
-  if (said.statement == Statement::kAccepts && !said.token) {
-    accepted_.Missing(Cat(said.process, " accepted a write without a token that was recorded"),
-                      "log each \"write\" at the resource, with its token");
-  }
-  if (said.statement == Statement::kAnswers) answers_.Add(said);
-  if (said.statement == Statement::kOwns) own_tokens_.Add(said);
-  if (is_gone) own_tokens_.Gone(said.process, said.at);
-  if (said.statement == Statement::kWorks) {
-    work_.Begin(said.process, said.lock, said.at);
-    releases_.Begin(said.process, said.lock, said.at);
-  }
-  const bool wants_beginning = said.ends && !said.lock.empty();
-  if (leads_not && !beliefs_.End(said.process, said.lock, said.asked.value_or(said.at)) &&
-      wants_beginning) {
-    HadNotBegun(said);
-  }
-  if (rests) {
-    if (!work_.End(said.process, said.lock, said.at) && wants_beginning) HadNotBegun(said);
-    releases_.End(said.process, said.lock, said.at);
-  }
-  const bool is_of_row =
-      said.statement == Statement::kAnswers || said.statement == Statement::kOwns;
-  if (leads_not || rests || is_of_row) Settle(said.at);
+}
+
+void Checker::Leads(const LogLine& said) {
+  if (said.is_renewal) processes_.At(said.process).logs_renewals = true;
+  const auto lapses = said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt;
+  if (!beliefs_.Begin(said.process, said.lock, said.at, lapses, said.is_renewal)) HadNotBegun(said);
+  if (said.token) handed_.Add(said);
+}
+
+void Checker::LeadsNot(const LogLine& said) {
+  const bool had_begun = beliefs_.End(said.process, said.lock, said.asked.value_or(said.at));
+  if (!had_begun && WantsBeginning(said)) HadNotBegun(said);
+}
+
+void Checker::Rests(const LogLine& said) {
+  const bool had_begun = work_.End(said.process, said.lock, said.at);
+  if (!had_begun && WantsBeginning(said)) HadNotBegun(said);
+  releases_.End(said.process, said.lock, said.at);
+}
+
+void Checker::SawEnd(const LogLine& said) {
+  std::deque<Process::End>& ends = Known(said.sender).ends;
+  if (ends.size() == kEndsKept) ends.pop_front();
+  ends.push_back({.by = &processes_.At(said.process), .at = said.at});
+}
+
+void Checker::Accepts(const LogLine& said) {
+  if (said.token) return accepted_.Add(said);
+  accepted_.Missing(Cat(said.process, " accepted a write without a token that was recorded"),
+                    "log each \"write\" at the resource, with its token");
 }
 
 void Checker::OnSpan(const LogLine& said) {

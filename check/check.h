@@ -115,7 +115,14 @@ class Checker {
   void On(const LogLine& said, const Place& place);
   // What the line shows of its process beside what it says.
   void Note(const LogLine& said);
+  // Each of these judges the lines of one statement.
   void NotUnderstood(const LogLine& said);
+  void Leads(const LogLine& said);
+  void LeadsNot(const LogLine& said);
+  void Rests(const LogLine& said);
+  void SawEnd(const LogLine& said);
+  void Accepts(const LogLine& said);
+  // The same, for a line that begins or ends one of several spans (LogLine::is_span).
   void OnSpan(const LogLine& said);
   // Judges and forgets what nothing that is yet to come can change.
   void Settle(Timestamp at);

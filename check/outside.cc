@@ -1,6 +1,5 @@
 #include "check/outside.h"
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -24,7 +23,7 @@ class Change {
     const bool inserts = change_.kind == RowChangeKind::kInserted;
     if (change_.by_system)
       return is_deleted ? "deleted the row" : inserts ? "wrote the row" : SystemUpdate();
-    if (rules_.of == OutsideRules::Of::kOther) return {};
+    if (!statements_.are_known) return {};
     if (is_deleted) return MayDelete() ? "" : "deleted the row";
     return inserts ? Inserted() : Updated();
   }
@@ -33,9 +32,7 @@ class Change {
   std::string SystemUpdate() const { return ChangesAny() ? "changed the row" : ""; }
 
   bool MayDelete() const {
-    // Its processes delete rows whose names begin as those of its lock's takeover rows do.
-    if (Is(OutsideRules::Of::kSpindleV2)) return change_.lock.find('_', 1) != std::string::npos;
-    return Is(OutsideRules::Of::kSpindleV3) || Is(OutsideRules::Of::kLeaseLock);
+    return statements_.may_delete != nullptr && statements_.may_delete(change_.lock);
   }
 
   std::string Inserted() const {
@@ -44,25 +41,19 @@ class Change {
     // Operators make such rows for the process that comes first.
     if (who == nullptr || *who == kInitHolder) return {};
     std::string why = NotItsCommit(rules_.renewed);
-    // That of spindle v2 is the commit timestamp of another row.
-    if (why.empty() && (Is(OutsideRules::Of::kFencedLease) || Is(OutsideRules::Of::kSpindleV3))) {
-      why = NotItsCommit(rules_.token);
-    }
+    if (why.empty() && statements_.token_is_commit) why = NotItsCommit(rules_.token);
     return why;
   }
 
   std::string Updated() const {
     if (!ChangesAny()) return {};
-    if (Is(OutsideRules::Of::kLeaseLock)) {
-      const std::string why = Emptied(rules_.holder);
-      return why.empty() ? Emptied(rules_.until) : why;
-    }
-    // All of its statements set it.
+    // All statements set it.
     std::string why = NotItsCommit(rules_.renewed);
-    if (why.empty() && Is(OutsideRules::Of::kFencedLease) && Changes(rules_.token)) {
+    if (why.empty() && statements_.token_is_commit && Changes(rules_.token)) {
       why = NotItsCommit(rules_.token);
     }
-    if (why.empty() && !Is(OutsideRules::Of::kFencedLease)) why = Emptied(rules_.holder);
+    if (why.empty() && !statements_.empty_holder) why = Emptied(rules_.holder);
+    if (why.empty()) why = Emptied(rules_.until);
     if (!why.empty() || !rules_.token) return why;
     why = Emptied(rules_.token);
     const Value* token = In(change_.after, rules_.token);
@@ -88,8 +79,8 @@ class Change {
     // A record of a new row may leave it out.
     const bool may_be_unsaid = change_.kind == RowChangeKind::kInserted;
     if (time == nullptr) return may_be_unsaid ? "" : Cat("set ", NameOf(column), " to NULL");
-    // CURRENT_TIMESTAMP(), which is that of the statement: no transaction takes an hour.
-    const bool is_about = Is(OutsideRules::Of::kSemaphore);
+    // No transaction takes an hour.
+    const bool is_about = statements_.renewed_is_current;
     const Duration off = *time < change_.commit ? change_.commit - *time : *time - change_.commit;
     if (is_about ? off <= Seconds(3'600) : MayBe(*time, change_.commit)) return {};
     // A row that is made for the process that comes first.
@@ -105,7 +96,6 @@ class Change {
                : "";
   }
 
-  bool Is(OutsideRules::Of of) const { return rules_.of == of; }
   std::string_view NameOf(Column column) const { return rules_.protocol.columns[*column].name; }
   static const Value* In(const KnownRow& row, Column column) {
     return column && *column < row.size() && row[*column] ? &*row[*column] : nullptr;
@@ -133,22 +123,15 @@ class Change {
   }
 
   const OutsideRules& rules_;
+  const sim::StatementRules& statements_ = rules_.statements;
   const RowChange& change_;
   const KnownRow& before_;
 };
 
 }  // namespace
 
-OutsideRules::OutsideRules(const ProtocolInfo& judged) : protocol(judged) {
-  constexpr std::array<std::pair<std::string_view, Of>, 5> kKnown = {
-      {{"spindle_v2", Of::kSpindleV2},
-       {"spindle_v3", Of::kSpindleV3},
-       {"fenced_lease", Of::kFencedLease},
-       {"semaphore", Of::kSemaphore},
-       {"lease_lock", Of::kLeaseLock}}};
-  for (const auto& [name, known] : kKnown) {
-    if (judged.name == name) of = known;
-  }
+OutsideRules::OutsideRules(const ProtocolInfo& judged)
+    : protocol(judged), statements(sim::RulesOf(judged.name).statements) {
   const auto at = [&](std::string_view name) -> std::optional<size_t> {
     for (size_t i = 0; i < judged.columns.size(); ++i) {
       if (!name.empty() && judged.columns[i].name == name) return i;

@@ -3,11 +3,10 @@
 //
 // By the statements of each protocol: a column that a statement sets to PENDING_COMMIT_TIMESTAMP() is its commit
 // timestamp, and a row that no statement deletes is not deleted. What is not known counts as what a process may
-// have written. Of a protocol that is not whorl's own only system transactions are told.
+// have written. Where the rules do not know the statements, only system transactions are told.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -18,8 +17,6 @@
 namespace whorl::check {
 
 struct OutsideRules {
-  enum class Of : uint8_t { kOther, kSpindleV2, kSpindleV3, kFencedLease, kSemaphore, kLeaseLock };
-
   explicit OutsideRules(const ProtocolInfo& judged);
 
   // What shows it, for people: "set heartbeat to .., which is not its commit timestamp"; empty: a process may have
@@ -27,7 +24,7 @@ struct OutsideRules {
   std::string Why(const RowChange& change, const KnownRow& before) const;
 
   const ProtocolInfo& protocol;
-  Of of = Of::kOther;
+  const sim::StatementRules& statements;
   // Columns, if the protocol has them.
   std::optional<size_t> holder;
   std::optional<size_t> token;

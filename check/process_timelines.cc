@@ -189,31 +189,31 @@ class Sweep {
     if (!said.sender.empty() && said.sender != said.process) return;
     State& state = StateOf(said.process);
     NodeLives& node = NodeOf(state);
-    const bool is_anew = said.statement == Statement::kStarted && said.number.value_or(1) == 1;
-    if (is_anew) {
-      state.believes.clear();
-      EndWork(state, std::nullopt);
-      node.lives.emplace_back().process = said.process;
-      node.lives.back().started = at;
+    if (said.statement == Statement::kStarted && said.number.value_or(1) == 1) {
+      StartAnew(said.process, at, state);
     }
+    Follow(said, at, state);
+    if (IsOfCandidate(said.statement)) {
+      node.takes_part = true;
+      if (!said.lock.empty()) node.locks.insert(LockOf(said.lock));
+    }
+    const bool lapses = said.statement == Statement::kLeadsNot;
+    AddSign(said.process, at, /*commits=*/false, lapses);
+  }
+
+  // What the process leads, works on and has ended by the line.
+  void Follow(const LogLine& said, Timestamp at, State& state) {
     Life& life = LifeOf(said.process, state);
-    bool lapses = false;
     switch (said.statement) {
       case Statement::kLeads:
         state.believes.insert(said.lock);
         life.stopped.reset();
         break;
       case Statement::kLeadsNot:
-        lapses = true;
-        if (said.lock.empty()) {
-          state.believes.clear();
-          life.stopped = at;
-        } else {
-          state.believes.erase(said.lock);
-        }
+        LeadsNot(said.lock, at, state, life);
         break;
       case Statement::kWorks:
-        node.works = true;
+        NodeOf(state).works = true;
         state.works.try_emplace(said.lock, at);
         life.stopped.reset();
         break;
@@ -226,7 +226,7 @@ class Sweep {
         life.gone = at;
         break;
       case Statement::kAnswers:
-        node.answers.push_back(at);
+        NodeOf(state).answers.push_back(at);
         break;
       case Statement::kStarted:
       case Statement::kSawEnd:
@@ -241,13 +241,32 @@ class Sweep {
       case Statement::kOther:
         break;
     }
-    const bool is_of_another = said.statement == Statement::kAccepts ||
-                               said.statement == Statement::kRefuses ||
-                               said.statement == Statement::kOther;
-    node.takes_part = node.takes_part || !is_of_another;
-    if (!is_of_another && !said.lock.empty()) node.locks.insert(LockOf(said.lock));
-    AddSign(said.process, at, /*commits=*/false, lapses);
   }
+
+  // Whether a process that says so is a candidate for a lock, and no resource.
+  static bool IsOfCandidate(Statement statement) {
+    return statement != Statement::kAccepts && statement != Statement::kRefuses &&
+           statement != Statement::kOther;
+  }
+
+  void StartAnew(const std::string& process, Timestamp at, State& state) {
+    state.believes.clear();
+    EndWork(state, std::nullopt);
+    Life& life = NodeOf(state).lives.emplace_back();
+    life.process = process;
+    life.started = at;
+  }
+
+  // Empty lock: it leads none.
+  static void LeadsNot(const std::string& lock, Timestamp at, State& state, Life& life) {
+    if (!lock.empty()) {
+      state.believes.erase(lock);
+      return;
+    }
+    state.believes.clear();
+    life.stopped = at;
+  }
+
   static void On(const ProcessDeclaration& /*declared*/, Timestamp /*at*/) {}
 
   const ProtocolInfo& protocol_;

@@ -393,6 +393,19 @@ bool RecordReader::HasColumns(const Node* after, const Node* before, const Head&
                   "; is it another protocol's (--protocol), or is another table meant (--table)?")};
 }
 
+Value RecordReader::KeyIn(const Node* keys, const ColumnInfo& column, std::string& lock) const {
+  const Node* key = ColumnIn(keys, column.name);
+  const auto number = key == nullptr ? std::nullopt : IntegerIn(*key);
+  const bool wants_number = column.type == Type::kInt64;
+  if (key == nullptr || (wants_number ? !number : !key->IsString())) {
+    throw Wrong{Cat("\"keys\" wants ", Quoted(column.name), ", ",
+                    wants_number ? "a number" : "a string", ": is it ", protocol_.name,
+                    "'s table?")};
+  }
+  lock = wants_number ? std::to_string(*number) : std::string(key->text);
+  return wants_number ? Value(*number) : Value(lock);
+}
+
 void RecordReader::Mod(const Node& mod, const Head& head) {
   if (!mod.IsObject()) throw Wrong{"\"mods\" is a list of objects"};
   // Most records have none of them as text, and need no parser.
@@ -405,11 +418,9 @@ void RecordReader::Mod(const Node& mod, const Head& head) {
   const Node* keys = object(0, {"keys", "keysJson", "keys_json"});
   const Node* after = object(1, {"new_values", "newValuesJson", "newValues", "new_values_json"});
   const Node* before = object(2, {"old_values", "oldValuesJson", "oldValues", "old_values_json"});
-  const RowChangeKind kind = head.kind;
-  const Timestamp commit = head.commit;
   RowChange change = {.lock = {},
-                      .commit = commit,
-                      .kind = kind,
+                      .commit = head.commit,
+                      .kind = head.kind,
                       .after = {},
                       .before = {},
                       .by_system = head.by_system,
@@ -420,29 +431,21 @@ void RecordReader::Mod(const Node& mod, const Head& head) {
   for (const ColumnInfo& column : protocol_.columns) {
     std::optional<Value> was;
     std::optional<Value> is;
+    const size_t at = change.after.size();
     if (column.key) {
-      shows[change.after.size()] = true;
-      const Node* key = ColumnIn(keys, column.name);
-      const auto number = key == nullptr ? std::nullopt : IntegerIn(*key);
-      const bool wants_number = column.type == Type::kInt64;
-      if (key == nullptr || (wants_number ? !number : !key->IsString())) {
-        throw Wrong{Cat("\"keys\" wants ", Quoted(column.name), ", ",
-                        wants_number ? "a number" : "a string", ": is it ", protocol_.name,
-                        "'s table?")};
-      }
-      change.lock = wants_number ? std::to_string(*number) : std::string(key->text);
-      was = is = wants_number ? Value(*number) : Value(change.lock);
+      shows[at] = true;
+      was = is = KeyIn(keys, column, change.lock);
     } else {
       if (const Node* value = ColumnIn(after, column.name)) {
-        is = ValueOf(*value, column, commit);
-        shows[change.after.size()] = true;
-      } else if (kind == RowChangeKind::kInserted) {
+        is = ValueOf(*value, column, head.commit);
+        shows[at] = true;
+      } else if (head.kind == RowChangeKind::kInserted) {
         is = Null{};
       }
       // An old value is never pending.
       if (const Node* value = ColumnIn(before, column.name)) {
-        was = ValueOf(*value, column, commit);
-        shows[change.before.size()] = true;
+        was = ValueOf(*value, column, head.commit);
+        shows[at] = true;
       }
     }
     change.after.push_back(std::move(is));
@@ -457,6 +460,27 @@ void RecordReader::Mod(const Node& mod, const Head& head) {
   Add(std::move(change));
 }
 
+namespace {
+
+// When the reply to a call came. Who logs at once has one time.
+Timestamp ReceivedIn(const Node& call) {
+  return TimeIn(call, Find(call, "received") == nullptr ? "time" : "received");
+}
+
+// Whether the event is about one lock, which its line has to name, and has a token.
+bool NamesLock(Statement statement) {
+  return statement == Statement::kLeads || statement == Statement::kWorks ||
+         statement == Statement::kAnswers || statement == Statement::kOwns ||
+         statement == Statement::kAccepts;
+}
+
+bool WasAccepted(const Node& write) {
+  const Node* accepted = Find(write, "accepted");
+  return accepted == nullptr || accepted->text != "false";
+}
+
+}  // namespace
+
 void RecordReader::Line(const Node& line) {
   const std::string_view event = TextIn(line, "event");
   const std::string_view id = TextIn(line, "id");
@@ -464,36 +488,39 @@ void RecordReader::Line(const Node& line) {
   Declare(line, id, event == "process");
   if (event == "process") return;
   if (event == "ended") return Ended(line, id);
-  // Who logs at once has one time.
-  const std::string_view received = Find(line, "received") == nullptr ? "time" : "received";
-  if (event == "call" && Find(line, "commit") == nullptr) {
-    const std::string_view outcome = TextIn(line, "outcome", /*required=*/false);
-    if (outcome == "committed") throw Wrong{"a call that committed wants \"commit\""};
-    if (!wanted_.Wants(lock)) wanted_.Counts().Pass(kOfAnotherLock, lock);
-    return Add(LogLine{.process = std::string(id),
-                       .lock = std::string(lock),
-                       .at = TimeIn(line, received),
-                       .number = NumberOf(line),
-                       .statement = !wanted_.Wants(lock)   ? Statement::kOther
-                                    : outcome == "aborted" ? Statement::kAborted
-                                                           : Statement::kCalled,
-                       .lapses_in = {},
-                       .asked = {},
-                       .token = {},
-                       .sender = {},
-                       .attempts = AttemptsOf(line)});
-  }
-  if (event == "call") {
-    return Add(CommitRecord{.process = std::string(id),
-                            .lock = std::string(lock),
-                            .number = NumberOf(line),
-                            .sent = TimeIn(line, "sent"),
-                            .received = TimeIn(line, received),
-                            .commit = TimeIn(line, "commit"),
-                            .step = std::string(TextIn(line, "step", /*required=*/false)),
-                            .sender = {},
-                            .attempts = AttemptsOf(line)});
-  }
+  if (event != "call") return Said(line, event, id, lock);
+  if (Find(line, "commit") == nullptr) return CallWithoutCommit(line, id, lock);
+  Add(CommitRecord{.process = std::string(id),
+                   .lock = std::string(lock),
+                   .number = NumberOf(line),
+                   .sent = TimeIn(line, "sent"),
+                   .received = ReceivedIn(line),
+                   .commit = TimeIn(line, "commit"),
+                   .step = std::string(TextIn(line, "step", /*required=*/false)),
+                   .sender = {},
+                   .attempts = AttemptsOf(line)});
+}
+
+void RecordReader::CallWithoutCommit(const Node& line, std::string_view id, std::string_view lock) {
+  const std::string_view outcome = TextIn(line, "outcome", /*required=*/false);
+  if (outcome == "committed") throw Wrong{"a call that committed wants \"commit\""};
+  if (!wanted_.Wants(lock)) wanted_.Counts().Pass(kOfAnotherLock, lock);
+  Add(LogLine{.process = std::string(id),
+              .lock = std::string(lock),
+              .at = ReceivedIn(line),
+              .number = NumberOf(line),
+              .statement = !wanted_.Wants(lock)   ? Statement::kOther
+                           : outcome == "aborted" ? Statement::kAborted
+                                                  : Statement::kCalled,
+              .lapses_in = {},
+              .asked = {},
+              .token = {},
+              .sender = {},
+              .attempts = AttemptsOf(line)});
+}
+
+void RecordReader::Said(const Node& line, std::string_view event, std::string_view id,
+                        std::string_view lock) {
   LogLine said = {.process = std::string(id),
                   .lock = std::string(lock),
                   .at = TimeIn(line, "time"),
@@ -504,33 +531,37 @@ void RecordReader::Line(const Node& line) {
                   .asked = {},
                   .token = {},
                   .sender = {}};
-  if (said.statement == Statement::kAnswers) {
-    const Node* has = Find(line, "has");
-    if (has == nullptr || (has->text != "true" && has->text != "false")) {
-      throw Wrong{"the event \"answer\" wants \"has\": true or false"};
-    }
-    if (has->text == "false") {
-      said.statement = Statement::kOther;
-      said.shows = Kind::kAnswers;
-      wanted_.Counts().Use(Used::kAnswer);
-    }
-    if (Find(line, "asked") != nullptr) said.asked = TimeIn(line, "asked");
+  if (said.statement == Statement::kAnswers) Answered(line, said);
+  if (said.statement == Statement::kAccepts && !WasAccepted(line)) {
+    said.statement = Statement::kRefuses;
   }
-  if (said.statement == Statement::kAccepts) {
-    const Node* accepted = Find(line, "accepted");
-    if (accepted != nullptr && accepted->text == "false") said.statement = Statement::kRefuses;
-  }
-  const bool begins = said.statement == Statement::kLeads || said.statement == Statement::kWorks ||
-                      said.statement == Statement::kAnswers || said.statement == Statement::kOwns ||
-                      said.statement == Statement::kAccepts;
-  if (begins && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
+  const bool names_lock = NamesLock(said.statement);
+  if (names_lock && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
   said.ends = event == "lost" || event == "rests";
-  if (begins) said.token = TokenOf(line);
+  if (names_lock) said.token = TokenOf(line);
   if (said.statement == Statement::kLeads && Find(line, "left") != nullptr) {
     said.lapses_in = ParseLength(TextIn(line, "left"), "left");
   }
-  if (!wanted_.Wants(lock)) {
-    PassOver(said, kOfAnotherLock, lock);
+  Count(event, said);
+  Add(std::move(said));
+}
+
+void RecordReader::Answered(const Node& line, LogLine& said) {
+  const Node* has = Find(line, "has");
+  if (has == nullptr || (has->text != "true" && has->text != "false")) {
+    throw Wrong{"the event \"answer\" wants \"has\": true or false"};
+  }
+  if (has->text == "false") {
+    said.statement = Statement::kOther;
+    said.shows = Kind::kAnswers;
+    wanted_.Counts().Use(Used::kAnswer);
+  }
+  if (Find(line, "asked") != nullptr) said.asked = TimeIn(line, "asked");
+}
+
+void RecordReader::Count(std::string_view event, LogLine& said) {
+  if (!wanted_.Wants(said.lock)) {
+    PassOver(said, kOfAnotherLock, said.lock);
   } else if (!IsKnownEvent(event)) {
     said.statement = Statement::kNotUnderstood;
     said.unclear = Cat("event ", Quoted(event));
@@ -538,7 +569,6 @@ void RecordReader::Line(const Node& line) {
   } else if (said.statement == Statement::kOther && !said.shows) {
     wanted_.Counts().Use(Used::kGoesOn);
   }
-  Add(std::move(said));
 }
 
 void RecordReader::PassOver(LogLine& said, std::string_view reason, std::string_view word) {

@@ -94,9 +94,18 @@ class RecordReader {
   void LogEntry(const Node& entry, int depth);
   void OnlyTable(std::string_view table);
   void Mod(const Node& mod, const Head& head);
+  // The value of a column of the row's key, and the name of the lock that it stands for. Throws Wrong.
+  Value KeyIn(const Node* keys, const ColumnInfo& column, std::string& lock) const;
   // Whether the columns are those of the protocol's table. Throws Wrong, with those that are missing.
   bool HasColumns(const Node* after, const Node* before, const Head& head);
   void Line(const Node& line);
+  // A call that failed, or committed nothing.
+  void CallWithoutCommit(const Node& line, std::string_view id, std::string_view lock);
+  // A line that says something of its process, or of a resource.
+  void Said(const Node& line, std::string_view event, std::string_view id, std::string_view lock);
+  void Answered(const Node& line, LogLine& said);
+  // Counts what became of the line, which says nothing of a lock that is judged if it is another lock's.
+  void Count(std::string_view event, LogLine& said);
   // A line about another process than the one that wrote it.
   void Ended(const Node& line, std::string_view id);
   void Declare(const Node& line, std::string_view id, bool wants_any);

@@ -10,8 +10,6 @@ namespace {
 constexpr std::string_view kLogWork =
     "log when each application begins and ends to work, by its process's clock";
 
-enum class Meets : uint8_t { kYes, kPerhaps, kNo };
-
 }  // namespace
 
 void Releases::Add(Release release) { waiting_.push_back(std::move(release)); }
@@ -68,41 +66,52 @@ bool Releases::Take(const Release& release, bool is_last) {
     return true;
   }
   tally_.Judged();
-  const auto found = parts_.find({release.owner, release.lock});
-  if (found == parts_.end()) return true;
-  // By its own clock, if its call was recorded; otherwise when it was committed by its clock.
-  Timestamp from;
-  std::optional<Timestamp> to;
-  if (release.call) {
-    from = release.call->sent;
-    to = release.call->received;
-  } else if (who->clock.IsKnown()) {
-    // What it showed then, at least; how far off it was is known by what it showed.
-    const Timestamp near = release.commit + who->clock.At(release.commit).least;
-    from = std::min(near, release.commit + who->clock.At(near).least) - who->clock.resolution();
+  const auto part = parts_.find({release.owner, release.lock});
+  if (part == parts_.end()) return true;
+  const std::optional<Given> given = GivenBack(release, *who);
+  if (given) {
+    Say(release, Meet(release, *given, *who, part->second.work));
   } else {
     tally_.MissingClock(release.owner);
-    return true;
   }
-  const Duration cut = who->clock.resolution();
+  return true;
+}
+
+std::optional<Releases::Given> Releases::GivenBack(const Release& release, const Process& owner) {
+  if (release.call) return Given{.from = release.call->sent, .to = release.call->received};
+  if (!owner.clock.IsKnown()) return std::nullopt;
+  // What it showed then, at least; how far off it was is known by what it showed.
+  const Timestamp near = release.commit + owner.clock.At(release.commit).least;
+  const Timestamp least = std::min(near, release.commit + owner.clock.At(near).least);
+  return Given{.from = least - owner.clock.resolution(), .to = std::nullopt};
+}
+
+Releases::Meets Releases::Meet(const Release& release, const Given& given, const Process& owner,
+                               const std::vector<Work>& works) {
+  const Duration cut = owner.clock.resolution();
   Meets meets = Meets::kNo;
-  for (const Work& work : found->second.work) {
+  for (const Work& work : works) {
     // If it logs no ends, this one may have ended at once.
-    const Timestamp lasted = LogsEnds(*who, Kind::kWorking)
-                                 ? std::max(work.to.value_or(*who->last_line), work.from)
+    const Timestamp lasted = LogsEnds(owner, Kind::kWorking)
+                                 ? std::max(work.to.value_or(*owner.last_line), work.from)
                                  : work.from;
-    const bool is_before = work.may_to && *work.may_to + cut <= from;
-    const bool is_after = to && work.from >= *to + cut;
+    const bool is_before = work.may_to && *work.may_to + cut <= given.from;
+    const bool is_after = given.to && work.from >= *given.to + cut;
     if (is_before || is_after) continue;
     // A line that only shows that it went on may be the reply's own.
     const bool says_end = work.to && work.to == work.may_to;
-    const bool outlasts = to && (says_end ? lasted > *to + cut : lasted >= *to + cut);
+    const bool outlasts =
+        given.to && (says_end ? lasted > *given.to + cut : lasted >= *given.to + cut);
     // The owner may have been the process that had its id before it.
     const bool is_certain =
-        release.is_certain && !who->has_restarted && outlasts && work.from + cut <= from;
-    meets = is_certain ? Meets::kYes : std::min(meets, Meets::kPerhaps);
-    if (is_certain) break;
+        release.is_certain && !owner.has_restarted && outlasts && work.from + cut <= given.from;
+    if (is_certain) return Meets::kYes;
+    meets = Meets::kPerhaps;
   }
+  return meets;
+}
+
+void Releases::Say(const Release& release, Meets meets) {
   const auto text = [&] {
     return Cat(release.owner, " gave lock ", Quoted(release.lock), " back with commit timestamp ",
                FormatRfc3339(release.commit));
@@ -117,7 +126,6 @@ bool Releases::Take(const Release& release, bool is_last) {
                               : "log its call: when it was sent, its step, when the reply came");
     });
   }
-  return true;
 }
 
 void Releases::Settle(Timestamp watermark) {

@@ -9,6 +9,7 @@
 // one that is yet to come, may meet.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -63,9 +64,22 @@ class Releases final : public LineJudge {
     bool is_open = false;  // the last one
   };
 
+  // It was given back between these.
+  struct Given {
+    Timestamp from;
+    std::optional<Timestamp> to;  // nothing: at any time after
+  };
+  enum class Meets : uint8_t { kYes, kPerhaps, kNo };
+
   void Cut(const std::string& process, std::optional<Timestamp> last, Timestamp at);
   // False: it is too early.
   bool Take(const Release& release, bool is_last);
+  // When the lock was given back, by the clock of the owner; nothing if that is not known.
+  static std::optional<Given> GivenBack(const Release& release, const Process& owner);
+  // Whether it was given back during any of these works.
+  static Meets Meet(const Release& release, const Given& given, const Process& owner,
+                    const std::vector<Work>& works);
+  void Say(const Release& release, Meets meets);
 
   const Processes& processes_;
   Tally tally_{Invariant::kNoWorkAfterRelease};

@@ -95,9 +95,8 @@ bool Rows::IsOfAnother(const Row& row, const Token& token, std::string_view hold
          MayBeAnotherToken(token.ToValue(), row.token->ToValue(), protocol_);
 }
 
-bool Rows::Renews(const Row& row, const KnownRow& after) const {
-  // Who renews a row of spindle v3 changes its token; of fenced_lease, names its attempt.
-  return rules_.protocol != "spindle_v2" && OwnerIn(after) == row.owner;
+bool Rows::Renews(const Row& row, const After& after) const {
+  return !rules_.statements.renew_rows_of_others && after.owner == row.owner;
 }
 
 bool Rows::IsAgain(const RowChange& change) const {
@@ -197,7 +196,7 @@ void Rows::Renewed(const RowChange& change, const Row& row, HistoryMetrics& metr
   }
 }
 
-void Rows::Installed(const RowChange& change, Row& row, Token token, HistoryMetrics& metrics) {
+void Rows::JudgeToken(const RowChange& change, Row& row, Token token, HistoryMetrics& metrics) {
   const std::string owner = row.owner;
   const bool changes = owner != row.last_owner;
   token_monotonic_.Judged();
@@ -236,97 +235,118 @@ void Rows::Granted(const RowChange& change, const Row& row, HistoryMetrics& metr
   if (cost) metrics.takeover_costs.push_back(*cost);
 }
 
-void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
-  ++metrics.row_changes;
-  Row& row = rows_[change.lock];
-  const bool is_first = !row.last_commit.has_value();
-  if (row.last_commit != change.commit) ownership_.Changed(change.lock, change.commit);
+void Rows::NoteHolders(const RowChange& change, bool is_first) {
   if (is_first && change.kind != RowChangeKind::kInserted) may_be_others_ = true;
   for (const KnownRow* row_is : {&change.before, &change.after}) {
     const std::string_view name = OwnerIn(*row_is);
     if (!name.empty() && !names_.contains(name)) names_.emplace(name);
   }
+}
+
+Rows::After Rows::AfterChange(const RowChange& change, const Row& row) const {
+  if (change.kind == RowChangeKind::kDeleted) return {};
+  After after;
+  after.columns = change.after;
+  FillIn(after.columns, row.columns, protocol_);
+  after.held = IsHeld(after.columns);
+  if (!after.held) return after;
+  const whorl::Row whole = Whole(after.columns);
+  after.released = rules_.is_released(whole);
+  after.owner = OwnerIn(after.columns);
+  if (rules_.token_column) after.token = Token::In(whole[*rules_.token_column]);
+  return after;
+}
+
+Rows::Transition Rows::TransitionOf(const RowChange& change, const Row& row,
+                                    const After& after) const {
+  if (change.kind == RowChangeKind::kDeleted) return Transition::kDeleted;
+  if (!after.held) return Transition::kEmptied;
+  // Without tokens a version lasts as long as the row names the same process.
+  const bool is_the_same =
+      after.token ? after.token == row.token && !IsOfAnother(row, *after.token, after.owner)
+                  : after.owner == row.owner;
+  if (row.held && is_the_same) return Transition::kKept;
+  const bool renews = row.held && !row.released && after.owner == row.owner &&
+                      !after.owner.empty() && rules_.renewing_step.has_value();
+  return renews ? Transition::kRenewed : Transition::kInstalled;
+}
+
+void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
+  ++metrics.row_changes;
+  Row& row = rows_[change.lock];
+  const bool is_first = !row.last_commit.has_value();
+  if (row.last_commit != change.commit) ownership_.Changed(change.lock, change.commit);
+  NoteHolders(change, is_first);
   if (!is_first || change.kind != RowChangeKind::kInserted) Fit(change, is_first, row, metrics);
   const std::optional<Ownership::Writer> writer = WriterAt(change.commit, change.lock);
   const bool is_outside = TakeOutside(change, writer.has_value(), row, metrics);
   row.last_commit = change.commit;
   if (is_outside) return;
-  if (change.kind == RowChangeKind::kDeleted) {
-    // In two protocols a process may delete a row of others: spindle v2 those whose names begin as its lock's
-    // takeover rows do, lease_lock any that it thinks has run out.
-    const bool may_be_others = rules_.protocol == "spindle_v2" || rules_.protocol == "lease_lock";
-    if (writer || may_be_others) {
-      JudgeLease(change, row, writer ? writer->process : std::string(), /*removed=*/true);
-    }
-    Removed(change, row, writer);
-    if (row.held) row.last_owner = row.owner;
-    row.columns.clear();
-    row.held = row.released = false;
-    row.is_known = true;
-    row.token.reset();
-    row.owner.clear();
-    return;
-  }
-
-  KnownRow after = change.after;
-  FillIn(after, row.columns, protocol_);
-  const whorl::Row whole = Whole(after);
-  const bool held = IsHeld(after);
-  if (!held) {
-    if (writer) JudgeLease(change, row, writer->process, /*removed=*/true);
-    Removed(change, row, writer);
-    if (row.held) row.last_owner = row.owner;
-    row.columns = after;
-    row.held = row.released = false;
-    row.is_known = after[rules_.HolderColumn()].has_value();
-    row.token.reset();
-    row.owner.clear();
-    return;
-  }
-  const std::optional<Token> token =
-      rules_.token_column ? Token::In(whole[*rules_.token_column]) : std::nullopt;
-  // Without tokens a version lasts as long as the row names the same process.
-  const bool is_the_same = token ? token == row.token && !IsOfAnother(row, *token, OwnerIn(after))
-                                 : OwnerIn(after) == row.owner;
-  if (row.held && is_the_same) {
-    const std::optional<Between> until = LeaseUntil(after, row.owner, change.commit);
-    const bool by_owner = writer ? writer->process == row.owner : Renews(row, after);
-    if (by_owner && !row.owner.empty() && !row.released && !rules_.is_released(whole)) {
+  After after = AfterChange(change, row);
+  switch (TransitionOf(change, row, after)) {
+    case Transition::kDeleted:
+      if (writer || rules_.statements.delete_rows_of_others) {
+        JudgeLease(change, row, writer ? writer->process : std::string(), /*removed=*/true);
+      }
+      return NobodyHolds(change, writer, KnownRow(), row);
+    case Transition::kEmptied:
+      if (writer) JudgeLease(change, row, writer->process, /*removed=*/true);
+      return NobodyHolds(change, writer, std::move(after.columns), row);
+    case Transition::kKept:
+      return Kept(change, writer, std::move(after), row, metrics);
+    case Transition::kRenewed:
       Renewed(change, row, metrics);
-    }
-    if (by_owner) {
-      LastsFor(until, row);
-    } else if (!writer && until) {
-      row.lease_most = std::max(row.lease_most.value_or(until->latest), until->latest);
-      if (row.lease_least) row.lease_least = std::min(*row.lease_least, until->earliest);
-    }
-    if (!token && by_owner) {
-      // Who writes such a row anew owns it anew, be it another process with the same id.
-      ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
-      ownership_.Began(change.lock, {.owner = row.owner,
-                                     .owner_is_certain = row.owner_is_certain,
-                                     .from = change.commit,
-                                     .granted = ByItsClock(writer)});
-    }
-    const bool was_released = std::exchange(row.released, rules_.is_released(whole));
-    const bool may_be_by_owner = !writer || writer->process == row.owner;
-    if (row.released && !was_released && may_be_by_owner && !row.owner.empty()) {
-      releases_.Add({.lock = change.lock,
-                     .commit = change.commit,
-                     .owner = row.owner,
-                     .is_certain = writer.has_value() && row.owner_is_certain,
-                     .call = ByItsClock(writer)});
-    }
-    row.columns = std::move(after);
-    return;
+      [[fallthrough]];
+    case Transition::kInstalled:
+      return Installed(change, writer, std::move(after), row, metrics);
   }
-  // A grant, or a renewal that changes the token.
-  const std::string owner(OwnerIn(after));
-  if (owner.empty()) may_be_others_ = true;
-  JudgeLease(change, row, owner, /*removed=*/false);
-  const bool renews = row.held && !row.released && owner == row.owner && !owner.empty() &&
-                      rules_.renewing_step.has_value();
-  if (renews) Renewed(change, row, metrics);
+}
+
+void Rows::NobodyHolds(const RowChange& change, const std::optional<Ownership::Writer>& writer,
+                       KnownRow columns, Row& row) {
+  Removed(change, row, writer);
+  if (row.held) row.last_owner = row.owner;
+  row.columns = std::move(columns);
+  row.held = row.released = false;
+  row.is_known = row.columns.empty() || row.columns[rules_.HolderColumn()].has_value();
+  row.token.reset();
+  row.owner.clear();
+}
+
+void Rows::Kept(const RowChange& change, const std::optional<Ownership::Writer>& writer,
+                After after, Row& row, HistoryMetrics& metrics) {
+  const std::optional<Between> until = LeaseUntil(after.columns, row.owner, change.commit);
+  const bool by_owner = writer ? writer->process == row.owner : Renews(row, after);
+  if (by_owner && !row.owner.empty() && !row.released && !after.released) {
+    Renewed(change, row, metrics);
+  }
+  if (by_owner) {
+    LastsFor(until, row);
+  } else if (!writer && until) {
+    row.lease_most = std::max(row.lease_most.value_or(until->latest), until->latest);
+    if (row.lease_least) row.lease_least = std::min(*row.lease_least, until->earliest);
+  }
+  if (!after.token && by_owner) {
+    // Who writes such a row anew owns it anew, be it another process with the same id.
+    ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
+    ownership_.Began(change.lock, {.owner = row.owner,
+                                   .owner_is_certain = row.owner_is_certain,
+                                   .from = change.commit,
+                                   .granted = ByItsClock(writer)});
+  }
+  const bool was_released = std::exchange(row.released, after.released);
+  const bool may_be_by_owner = !writer || writer->process == row.owner;
+  if (row.released && !was_released && may_be_by_owner && !row.owner.empty()) {
+    releases_.Add({.lock = change.lock,
+                   .commit = change.commit,
+                   .owner = row.owner,
+                   .is_certain = writer.has_value() && row.owner_is_certain,
+                   .call = ByItsClock(writer)});
+  }
+  row.columns = std::move(after.columns);
+}
+
+void Rows::EndWithoutHolder(const RowChange& change, Row& row, HistoryMetrics& metrics) {
   const bool ran_out =
       row.held && !row.released && row.lease_most && change.commit > *row.lease_most;
   // A row of 1970 was made so, or released by hand: no lease ended then.
@@ -337,6 +357,15 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
     metrics.without_holder.push_back(change.commit - *row.taken_away);
   }
   row.taken_away.reset();
+}
+
+void Rows::Installed(const RowChange& change, const std::optional<Ownership::Writer>& writer,
+                     After after, Row& row, HistoryMetrics& metrics) {
+  const std::string& owner = after.owner;
+  const std::optional<Token>& token = after.token;
+  if (owner.empty()) may_be_others_ = true;
+  JudgeLease(change, row, owner, /*removed=*/false);
+  EndWithoutHolder(change, row, metrics);
   ownership_.Ended(change.lock, change.commit, ByItsClock(writer));
   if (!owner.empty() || token) {
     ownership_.Began(change.lock, {.owner = owner,
@@ -346,14 +375,14 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
                                    .granted = ByItsClock(writer)});
   }
   row.owner = owner;
-  row.columns = std::move(after);
+  row.columns = std::move(after.columns);
   row.held = row.is_known = true;
   row.token = token;
-  row.released = rules_.is_released(whole);
+  row.released = after.released;
   row.owner_is_certain = !owner.empty();
   LastsFor(LeaseUntil(row.columns, owner, change.commit), row);
   if (token) {
-    Installed(change, row, *token, metrics);
+    JudgeToken(change, row, *token, metrics);
   } else {
     Granted(change, row, metrics);
   }

@@ -119,6 +119,23 @@ class Rows {
     std::string lock;
     Ownership::Writer writer;
   };
+  // What the row says after a change.
+  struct After {
+    KnownRow columns;
+    bool held = false;
+    // Of a row that is held.
+    bool released = false;
+    std::optional<Token> token;
+    std::string owner;  // empty: not known
+  };
+  // What a change does to the lock, by what was known of its row.
+  enum class Transition : uint8_t {
+    kDeleted,
+    kEmptied,    // the row names nobody any more
+    kKept,       // its version lasts: a heartbeat, or a mark that it was released
+    kRenewed,    // its owner has renewed its lease by another version
+    kInstalled,  // another version: a grant
+  };
 
   // The process that committed then, if one call says so.
   std::optional<Ownership::Writer> WriterAt(Timestamp commit, const std::string& lock) const;
@@ -141,12 +158,26 @@ class Rows {
   // Whether no process can have made the change. Then nobody is charged with it, and the row is what it says.
   bool TakeOutside(const RowChange& change, bool by_process, Row& row, HistoryMetrics& metrics);
   std::string OutsideText(const RowChange& change, const Row& row, const std::string& why) const;
+  // Each of these two classifies a change.
+  After AfterChange(const RowChange& change, const Row& row) const;
+  Transition TransitionOf(const RowChange& change, const Row& row, const After& after) const;
+  void NoteHolders(const RowChange& change, bool is_first);
+  // `columns`: what is known of the row; empty: it is gone.
+  void NobodyHolds(const RowChange& change, const std::optional<Ownership::Writer>& writer,
+                   KnownRow columns, Row& row);
+  void Kept(const RowChange& change, const std::optional<Ownership::Writer>& writer, After after,
+            Row& row, HistoryMetrics& metrics);
+  void Installed(const RowChange& change, const std::optional<Ownership::Writer>& writer,
+                 After after, Row& row, HistoryMetrics& metrics);
   // The row names nobody any more.
   void Removed(const RowChange& change, const Row& row,
                const std::optional<Ownership::Writer>& writer);
   // REQUIRES: the owner renews its lease by the change.
   void Renewed(const RowChange& change, const Row& row, HistoryMetrics& metrics);
-  void Installed(const RowChange& change, Row& row, Token token, HistoryMetrics& metrics);
+  // Counts the time that the lock had no holder, which the change ends.
+  static void EndWithoutHolder(const RowChange& change, Row& row, HistoryMetrics& metrics);
+  // REQUIRES: the row is what the change has made of it.
+  void JudgeToken(const RowChange& change, Row& row, Token token, HistoryMetrics& metrics);
   // A process has the lock that the last one that had it did not give it.
   void Granted(const RowChange& change, const Row& row, HistoryMetrics& metrics);
   // The lock as costs know it: a table whose locks have no names is one lock.
@@ -157,7 +188,8 @@ class Rows {
   bool IsHeld(const KnownRow& columns) const;
   // Whether the token is another one though it may look the same, cut to whole seconds: the holder changed.
   bool IsOfAnother(const Row& row, const Token& token, std::string_view holder) const;
-  bool Renews(const Row& row, const KnownRow& after) const;
+  // Whether the owner has written its row again, though no call says who has.
+  bool Renews(const Row& row, const After& after) const;
 
   const ProtocolInfo& protocol_;
   const sim::Rules& rules_;

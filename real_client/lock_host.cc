@@ -329,18 +329,17 @@ void LockHost::OnNote(Note note) {
 
 // A protocol that can answer from its state does so within the call. Another one queries Spanner;
 // it is asked again when its token has changed, and from time to time while the answer is no.
-void LockHost::AskForToken(const LeadershipView& standing) {
-  if (!standing.believes) {
+void LockHost::AskForToken(const LeadershipView& view) {
+  if (!view.believes) {
     asked_for_.reset();
     answer_.reset();
     return;
   }
   const LocalInstant now = MonotonicNow();
-  if (!info_.answers_locally && asked_for_ == standing.own_token &&
-      (answer_ || now < ask_again_at_)) {
+  if (!info_.answers_locally && asked_for_ == view.own_token && (answer_ || now < ask_again_at_)) {
     return;
   }
-  asked_for_ = standing.own_token;
+  asked_for_ = view.own_token;
   ask_again_at_ = now + lease_ / 4;
   Ask(Question::kHasLock, [this](const Answer& answer) {
     answer_.reset();
@@ -348,14 +347,11 @@ void LockHost::AskForToken(const LeadershipView& standing) {
   });
 }
 
-Leadership LockHost::Stands() {
-  if (phase_ != Phase::kTakingPart) return {};
-  const LeadershipView standing = machine_.standing();
-  if (info_.has_tokens) AskForToken(standing);
-  if (!standing.believes) return {};
+Leadership LockHost::LeadershipOf(const LeadershipView& view) const {
+  if (!view.believes) return {};
   Leadership leadership{.leads = true, .token = std::nullopt, .until = {}};
-  if (standing.believes_until) {
-    leadership.until = *standing.believes_until;
+  if (view.believes_until) {
+    leadership.until = *view.believes_until;
   } else if (renewed_) {
     leadership.until = *renewed_ + lease_ + info_.lease_grace;
   }
@@ -368,7 +364,14 @@ Leadership LockHost::Stands() {
 }
 
 void LockHost::Publish() {
-  const Leadership next = Stands();
+  if (phase_ != Phase::kTakingPart) return Publish(Leadership());
+  const LeadershipView view = machine_.standing();
+  // The machine may answer within the call, and then its token is published with its belief.
+  if (info_.has_tokens) AskForToken(view);
+  Publish(LeadershipOf(view));
+}
+
+void LockHost::Publish(const Leadership& next) {
   Leadership before;
   std::stop_source ended;
   std::stop_token begun;

@@ -105,7 +105,6 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   void OnTransactionEnded(RequestId request, const MachineHost::Flight& flight,
                           const TransactionResult& result) override;
   void OnSettled() override;
-  void OnLeadershipChanged(const LeadershipChanged&) override {}  // Publish() does more
   void OnAnswer(Answer answer) override;
   void OnNote(Note note) override;
   void OnReleaseToAnnounce() override {
@@ -117,9 +116,13 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   void NoticeStatus(StepName step, const Status& status);
   void NoticeOwnRow() { own_until_ = MonotonicNow() + lease_ + info_.lease_grace + Seconds(1); }
 
+  // Publishes the leadership that the machine's belief is worth. Asks the machine for its token first, which
+  // may start a transaction: then leadership is published when that has ended.
   void Publish();
-  Leadership Stands();
-  void AskForToken(const LeadershipView& standing);
+  void Publish(const Leadership& next);
+  // What may be published now of that view of the machine: without an answer about the token, nothing.
+  Leadership LeadershipOf(const LeadershipView& view) const;
+  void AskForToken(const LeadershipView& view);
   void SetLapse(const Leadership& leadership);
   void StartWork(std::stop_token stop, std::optional<uint64_t> token);
   void OnWorkReturned();

@@ -54,7 +54,7 @@ class MachineHost {
     virtual void OnSettled() = 0;
 
     // Effects of the machine.
-    virtual void OnLeadershipChanged(const LeadershipChanged& changed) = 0;
+    virtual void OnLeadershipChanged(const LeadershipChanged& /*changed*/) {}
     virtual void OnAnswer(Answer answer) = 0;
     virtual void OnNote(Note note) = 0;
     virtual void OnReleaseToAnnounce() = 0;

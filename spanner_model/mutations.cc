@@ -97,71 +97,91 @@ Status CheckNewRow(const Table& table, const std::vector<uint32_t>& columns) {
   return {};
 }
 
-bool WriteRow(Application& application, uint32_t table_index, const Mutation& mutation,
-              const std::vector<uint32_t>& columns, const Row& values) {
-  const Table& table = application.schema.tables[table_index];
+// What a mutation writes to one row, by itself.
+struct Written {
+  Row row;               // NULL in columns that it does not write, or sets to the commit timestamp
+  uint64_t columns = 0;  // those that it writes
+  uint64_t pending = 0;  // those of them that it sets to the commit timestamp
+};
+
+// False: the mutation is invalid.
+bool ReadValue(Application& application, const Table& table, uint32_t index, const Value& value,
+               Written& written) {
+  const Column& column = table.columns[index];
+  if (Status status = CheckMutated(table, column, value); !status.ok()) {
+    return application.Invalid(std::move(status));
+  }
+  const uint64_t bit = uint64_t{1} << index;
+  written.columns |= bit;
+  if (IsCommitTimestamp(column, value)) {
+    written.pending |= bit;
+    return !table.IsKey(index) ||
+           application.Invalid(Error(Code::kInvalidArgument,
+                                     "A commit timestamp in a primary key is not modelled"));
+  }
+  // The error is reported in order with those that depend on the row.
+  Status status = CheckValue(table, column, value, application.now);
+  if (!status.ok()) application.Refuse(std::move(status));
+  written.row[index] = value;
+  return true;
+}
+
+bool ReadValues(Application& application, const Table& table, const std::vector<uint32_t>& columns,
+                const Row& values, Written& written) {
   if (values.size() != columns.size()) {
     return application.Invalid(
         Error(Code::kInvalidArgument, "A mutation of table " + table.name + " has " +
                                           std::to_string(columns.size()) + " columns and " +
                                           std::to_string(values.size()) + " values"));
   }
-  Row row(table.columns.size(), Null{});
-  uint64_t pending = 0;
-  uint64_t written = 0;
+  written.row.assign(table.columns.size(), Null{});
   for (size_t i = 0; i < columns.size(); ++i) {
-    const Column& column = table.columns[columns[i]];
-    if (Status status = CheckMutated(table, column, values[i]); !status.ok()) {
-      return application.Invalid(std::move(status));
-    }
-    // The error is reported in order with those that depend on the row.
-    if (!IsCommitTimestamp(column, values[i])) {
-      Status status = CheckValue(table, column, values[i], application.now);
-      if (!status.ok()) application.Refuse(std::move(status));
-    }
-    written |= uint64_t{1} << columns[i];
-    if (IsCommitTimestamp(column, values[i]) && table.IsKey(columns[i])) {
-      return application.Invalid(
-          Error(Code::kInvalidArgument, "A commit timestamp in a primary key is not modelled"));
-    }
-    if (IsCommitTimestamp(column, values[i])) {
-      pending |= uint64_t{1} << columns[i];
-    } else {
-      row[columns[i]] = values[i];
-    }
+    if (!ReadValue(application, table, columns[i], values[i], written)) return false;
   }
-  const Key key = KeyOf(table, row);
+  return true;
+}
+
+// False: there is no row to write.
+bool CheckExistence(Application& application, const Table& table, MutationKind kind, const Key& key,
+                    bool exists) {
+  if (exists && kind == MutationKind::kInsert) {
+    application.Refuse(Error(Code::kAlreadyExists, "Table " + table.name + ": Row " +
+                                                       DescribeKey(key) + " already exists."));
+  }
+  if (exists || kind != MutationKind::kUpdate) return true;
+  application.Refuse(
+      Error(Code::kNotFound, "Table " + table.name + ": Row " + DescribeKey(key) + " not found."));
+  return false;
+}
+
+bool WriteRow(Application& application, uint32_t table_index, const Mutation& mutation,
+              const std::vector<uint32_t>& columns, const Row& values) {
+  const Table& table = application.schema.tables[table_index];
+  Written written;
+  if (!ReadValues(application, table, columns, values, written)) return false;
+  const Key key = KeyOf(table, written.row);
   if (Status status = CheckKeySize(table, key); !status.ok()) {
     return application.Invalid(std::move(status));
   }
   const std::optional<Row> there = CurrentRow(application, table_index, key);
   if (mutation.kind != MutationKind::kUpdate) {
     // Also if the row exists: Spanner checks the mutation before it reads rows.
-    if (Status status = CheckNewRow(table, columns); !status.ok()) {
-      application.Refuse(std::move(status));
-    }
+    Status status = CheckNewRow(table, columns);
+    if (!status.ok()) application.Refuse(std::move(status));
   }
-  if (there && mutation.kind == MutationKind::kInsert) {
-    application.Refuse(Error(Code::kAlreadyExists, "Table " + table.name + ": Row " +
-                                                       DescribeKey(key) + " already exists."));
-  }
-  if (!there && mutation.kind == MutationKind::kUpdate) {
-    application.Refuse(Error(Code::kNotFound,
-                             "Table " + table.name + ": Row " + DescribeKey(key) + " not found."));
-    return true;
-  }
+  if (!CheckExistence(application, table, mutation.kind, key, there.has_value())) return true;
   const bool is_new =
       !there || mutation.kind == MutationKind::kReplace || mutation.kind == MutationKind::kInsert;
   if (!is_new) {
-    for (uint32_t column = 0; column < row.size(); ++column) {
-      if ((written >> column & 1) == 0) row[column] = (*there)[column];
+    for (uint32_t column = 0; column < written.row.size(); ++column) {
+      if ((written.columns >> column & 1) == 0) written.row[column] = (*there)[column];
     }
   }
   application.Add({.table = table_index,
                    .key = key,
-                   .row = std::move(row),
-                   .columns = is_new ? AllColumns(table) : written,
-                   .pending = pending,
+                   .row = std::move(written.row),
+                   .columns = is_new ? AllColumns(table) : written.columns,
+                   .pending = written.pending,
                    .changes_existence = is_new});
   return true;
 }

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "sim/report/json_print.h"
+#include "sim/scenario/rules.h"
 
 namespace whorl::cli {
 namespace {
@@ -67,9 +68,8 @@ Cells CellsOf(const TakeoverResult& result) {
           MillisecondsOf(result.above_least.p99.value)};
 }
 
-// spindle_v2 tells its application that it leads only one lease after it has won.
 bool GrantIsOfInterest(const TakeoverResult& result) {
-  return result.measured.protocol == "spindle_v2" && result.grant.count > 0;
+  return sim::RulesOf(result.measured.protocol).leads_a_lease_late && result.grant.count > 0;
 }
 
 Cells GrantCellsOf(const TakeoverResult& result) {

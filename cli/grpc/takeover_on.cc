@@ -36,9 +36,8 @@ std::string SecondsOf(const std::optional<int64_t>& ns) {
   return ns ? FormatSeconds({*ns}, 3) : "-";
 }
 
-// spindle_v2 tells its application that it leads only one lease after it has won.
 bool GrantIsOfInterest(const TakeoverCase& takeover_case) {
-  return takeover_case.protocol == "spindle_v2";
+  return sim::RulesOf(takeover_case.protocol).leads_a_lease_late;
 }
 
 void AddRow(const TakeoverResult& result, std::string_view on, std::string what,

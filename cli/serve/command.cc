@@ -331,7 +331,7 @@ void AddProxyOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request
   app.footer(std::string(kProxyFooter));
 }
 
-void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
+void AddDatabases(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
   app.add_option("--database", request->databases,
                  "a database that is there from the start, projects/P/instances/I/databases/D; may "
                  "be repeated (default: projects/whorl/instances/whorl/databases/whorl)")
@@ -342,42 +342,58 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
       ->type_name("FILE")
       ->allow_extra_args(false);
   AddPort(app, request);
-  const auto time = [&app, request](const std::string& name, Duration server::BackendOptions::* out,
-                                    const std::string& help) {
-    app.add_option_function<std::string>(
-           name,
-           [name, request, out](const std::string& text) {
-             request->backend.*out = DurationOf(name, text, "a time such as 5ms");
-           },
-           help)
-        ->type_name("TIME");
-  };
-  time("--epsilon", &server::BackendOptions::epsilon,
-       "half the width of TrueTime's interval (default: 100us)");
-  time("--replication", &server::BackendOptions::replication_latency,
-       "time until enough replicas have a commit (default: 0s)");
-  const auto limit = [&app, request](const std::string& name, Duration model::Options::* out,
-                                     const std::string& help) {
-    app.add_option_function<std::string>(
-           name,
-           [name, request, out](const std::string& text) {
-             request->backend.model.*out = DurationOf(name, text, "a time such as 10s");
-           },
-           help)
-        ->type_name("TIME");
-  };
-  limit("--idle-limit", &model::Options::idle_limit,
-        "time without a call after which a transaction may be aborted (default: 10s)");
-  limit("--session-limit", &model::Options::session_idle_limit,
-        "time without a call after which a session is gone (default: 1h)");
-  limit("--retention", &model::Options::version_retention,
-        "how far back versions can be read (default: 1h)");
+}
+
+struct TimeOption {
+  std::string name;
+  Duration& (*in)(server::BackendOptions& options);
+  std::string example;  // for the message when it is none
+  std::string help;
+};
+
+void AddTime(CLI::App& app, const std::shared_ptr<ServeRequest>& request,
+             const TimeOption& option) {
+  app.add_option_function<std::string>(
+         option.name,
+         [option, request](const std::string& text) {
+           option.in(request->backend) = DurationOf(option.name, text, option.example);
+         },
+         option.help)
+      ->type_name("TIME");
+}
+
+void AddTimes(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
+  using Options = server::BackendOptions;
+  const TimeOption times[] = {
+      {"--epsilon", [](Options& options) -> Duration& { return options.epsilon; },
+       "a time such as 5ms", "half the width of TrueTime's interval (default: 100us)"},
+      {"--replication", [](Options& options) -> Duration& { return options.replication_latency; },
+       "a time such as 5ms", "time until enough replicas have a commit (default: 0s)"},
+      {"--idle-limit", [](Options& options) -> Duration& { return options.model.idle_limit; },
+       "a time such as 10s",
+       "time without a call after which a transaction may be aborted (default: 10s)"},
+      {"--session-limit",
+       [](Options& options) -> Duration& { return options.model.session_idle_limit; },
+       "a time such as 10s", "time without a call after which a session is gone (default: 1h)"}};
+  for (const TimeOption& time : times) AddTime(app, request, time);
+}
+
+void AddVersions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
+  using Options = server::BackendOptions;
+  AddTime(
+      app, request,
+      {"--retention", [](Options& options) -> Duration& { return options.model.version_retention; },
+       "a time such as 10s", "how far back versions can be read (default: 1h)"});
   app.add_option("--versions", request->backend.most_old_versions,
                  "most old versions of rows in a database; reads reach back less far than the "
                  "retention where there would be more (default: 500000)")
       ->type_name("N");
-  limit("--replica-lag", &model::Options::replica_lag,
-        "how far reads of bounded staleness lag behind (default: 0s)");
+  AddTime(app, request,
+          {"--replica-lag", [](Options& options) -> Duration& { return options.model.replica_lag; },
+           "a time such as 10s", "how far reads of bounded staleness lag behind (default: 0s)"});
+}
+
+void AddCurrentTimestamp(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
   app.add_option_function<std::string>(
          "--current-timestamp-error",
          [request](const std::string& text) {
@@ -389,21 +405,34 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
          },
          "how far CURRENT_TIMESTAMP is ahead of TrueTime; behind it, if negative (default: 0s)")
       ->type_name("TIME");
-  app.add_flag_function(
-      "--no-retry-info", [request](int64_t) { request->backend.model.retry_delay.reset(); },
+}
+
+// A flag that sets something of the backend.
+CLI::Option* AddBackendFlag(CLI::App& app, const std::shared_ptr<ServeRequest>& request,
+                            const std::string& name, void (*set)(server::BackendOptions& options),
+                            const std::string& help) {
+  return app.add_flag_function(name, [request, set](int64_t) { set(request->backend); }, help);
+}
+
+void AddTransactions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
+  using Options = server::BackendOptions;
+  AddBackendFlag(
+      app, request, "--no-retry-info", [](Options& options) { options.model.retry_delay.reset(); },
       "ABORTED does not say how long to wait before the next try");
   app.add_flag("--virtual-time", request->has_virtual_time,
                "time stands still, but for commit wait, until --control moves it");
-  app.add_flag_function(
-      "--pending-column",
-      [request](int64_t) { request->backend.model.pending_rule = model::PendingRule::kColumn; },
+  AddBackendFlag(
+      app, request, "--pending-column",
+      [](Options& options) { options.model.pending_rule = model::PendingRule::kColumn; },
       "after PENDING_COMMIT_TIMESTAMP() only its column cannot be read, as on the emulator, not "
-      "the "
-      "whole table");
-  app.add_flag_function(
-      "--repeatable-read",
-      [request](int64_t) { request->backend.model.default_isolation = Isolation::kRepeatableRead; },
+      "the whole table");
+  AddBackendFlag(
+      app, request, "--repeatable-read",
+      [](Options& options) { options.model.default_isolation = Isolation::kRepeatableRead; },
       "isolation of transactions that do not say (default: serializable)");
+}
+
+void AddSplits(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
   app.add_option_function<std::vector<std::string>>(
          "--split",
          [request](const std::vector<std::string>& texts) {
@@ -420,15 +449,30 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
          "may be repeated")
       ->type_name("TABLE:KEY")
       ->allow_extra_args(false);
-  auto* regular = app.add_flag_function(
-      "--regular-sessions",
-      [request](int64_t) { request->backend.sessions = server::SessionKinds::kOnlyRegular; },
+}
+
+void AddSessions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
+  using Options = server::BackendOptions;
+  CLI::Option* const regular = AddBackendFlag(
+      app, request, "--regular-sessions",
+      [](Options& options) { options.sessions = server::SessionKinds::kOnlyRegular; },
       "a client that asks for a multiplexed session gets a regular one, as on the emulator");
-  app.add_flag_function(
-         "--multiplexed-sessions",
-         [request](int64_t) { request->backend.sessions = server::SessionKinds::kOnlyMultiplexed; },
-         "a client that asks for a regular session is refused, as on Spanner Omni")
+  AddBackendFlag(
+      app, request, "--multiplexed-sessions",
+      [](Options& options) { options.sessions = server::SessionKinds::kOnlyMultiplexed; },
+      "a client that asks for a regular session is refused, as on Spanner Omni")
       ->excludes(regular);
+}
+
+// In the order of the help text.
+void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
+  AddDatabases(app, request);
+  AddTimes(app, request);
+  AddVersions(app, request);
+  AddCurrentTimestamp(app, request);
+  AddTransactions(app, request);
+  AddSplits(app, request);
+  AddSessions(app, request);
   app.add_flag("--like-emulator", request->like_emulator,
                "one read-write transaction at a time, and no commit wait");
   AddFaultOptions(app, request->faults);

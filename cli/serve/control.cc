@@ -155,47 +155,11 @@ class Plane final : public ControlPlane {
  private:
   void Route() {
     server_.set_pre_routing_handler([this](const Request& request, Response& response) {
-      if (token_.empty() || request.get_header_value("Authorization") == "Bearer " + token_) {
-        return httplib::Server::HandlerResponse::Unhandled;
-      }
-      Refuse(response, 401,
-             {Cat("each request has to bring Authorization: Bearer $", kTokenVariable)});
-      return httplib::Server::HandlerResponse::Handled;
+      return Authorise(request, response);
     });
-    server_.set_error_handler([](const Request& request, Response& response) {
-      if (!response.body.empty()) return;
-      const std::string what = Cat(request.method, " ", request.path);
-      Refuse(response, response.status,
-             {response.status == 404 ? Cat("there is no ", Printable(what, 200),
-                                           "; cli/serve/openapi.json lists what there is")
-                                     : Cat(Printable(what, 200), " cannot be done so")});
-    });
-    server_.Get("/faults", [this](const Request&, Response& response) { ListFaults(response); });
-    server_.Post("/faults", [this](const Request& request, Response& response) {
-      AddFaults(request.body, response);
-    });
-    server_.Delete("/faults", [this](const Request&, Response& response) {
-      for (const auto& rule : controlled_.front.rules().List()) {
-        controlled_.front.rules().Remove(rule.number);
-      }
-      response.status = 204;
-    });
-    server_.Delete(R"(/faults/(\d{1,18}))", [this](const Request& request, Response& response) {
-      const std::string number = request.matches[1];
-      if (controlled_.front.rules().Remove(std::stoll(number))) {
-        response.status = 204;
-      } else {
-        Refuse(response, 404, {Cat("there is no fault ", number)});
-      }
-    });
-    server_.Get("/clients", [this](const Request&, Response& response) {
-      Json clients = Json::array();
-      for (size_t i = 0; i < controlled_.front.Clients().size(); ++i) clients.push_back(Client(i));
-      Answer(response, 200, {{"clients", clients}});
-    });
-    server_.Post(R"(/clients/(\d{1,9}))", [this](const Request& request, Response& response) {
-      SetLink(static_cast<size_t>(std::stoull(request.matches[1])), request.body, response);
-    });
+    server_.set_error_handler(NameWhatIsWrong);
+    RouteFaults();
+    RouteClients();
     server_.Get("/clock", [this](const Request&, Response& response) { ShowClock(response); });
     server_.Post("/clock", [this](const Request& request, Response& response) {
       SetClock(request.body, response);
@@ -203,12 +167,50 @@ class Plane final : public ControlPlane {
     server_.Get("/history", [this](const Request& request, Response& response) {
       ShowHistory(request, response);
     });
-    server_.Post(R"(/clients/(\d{1,9})/says)", [this](const Request& request, Response& response) {
-      TakeWord(static_cast<size_t>(std::stoull(request.matches[1])), request.body, response);
-    });
     server_.Get("/verdict", [this](const Request&, Response& response) { ShowVerdict(response); });
     server_.Get("/metrics", [this](const Request&, Response& response) {
       response.set_content(controlled_.front.log().Metrics(), "text/plain; version=0.0.4");
+    });
+  }
+
+  httplib::Server::HandlerResponse Authorise(const Request& request, Response& response) const {
+    if (token_.empty() || request.get_header_value("Authorization") == "Bearer " + token_) {
+      return httplib::Server::HandlerResponse::Unhandled;
+    }
+    Refuse(response, 401,
+           {Cat("each request has to bring Authorization: Bearer $", kTokenVariable)});
+    return httplib::Server::HandlerResponse::Handled;
+  }
+
+  // For an error of the library, which has no text.
+  static void NameWhatIsWrong(const Request& request, Response& response) {
+    if (!response.body.empty()) return;
+    const std::string what = Printable(Cat(request.method, " ", request.path), 200);
+    Refuse(response, response.status,
+           {response.status == 404
+                ? Cat("there is no ", what, "; cli/serve/openapi.json lists what there is")
+                : Cat(what, " cannot be done so")});
+  }
+
+  void RouteFaults() {
+    server_.Get("/faults", [this](const Request&, Response& response) { ListFaults(response); });
+    server_.Post("/faults", [this](const Request& request, Response& response) {
+      AddFaults(request.body, response);
+    });
+    server_.Delete("/faults",
+                   [this](const Request&, Response& response) { RemoveFaults(response); });
+    server_.Delete(R"(/faults/(\d{1,18}))", [this](const Request& request, Response& response) {
+      RemoveFault(request.matches[1], response);
+    });
+  }
+
+  void RouteClients() {
+    server_.Get("/clients", [this](const Request&, Response& response) { ListClients(response); });
+    server_.Post(R"(/clients/(\d{1,9}))", [this](const Request& request, Response& response) {
+      SetLink(static_cast<size_t>(std::stoull(request.matches[1])), request.body, response);
+    });
+    server_.Post(R"(/clients/(\d{1,9})/says)", [this](const Request& request, Response& response) {
+      TakeWord(static_cast<size_t>(std::stoull(request.matches[1])), request.body, response);
     });
   }
 
@@ -241,6 +243,25 @@ class Plane final : public ControlPlane {
     Answer(response, 201, {{"ids", ids}});
   }
 
+  void RemoveFaults(Response& response) {
+    for (const auto& rule : controlled_.front.rules().List()) {
+      controlled_.front.rules().Remove(rule.number);
+    }
+    response.status = 204;
+  }
+  void RemoveFault(const std::string& number, Response& response) {
+    if (controlled_.front.rules().Remove(std::stoll(number))) {
+      response.status = 204;
+    } else {
+      Refuse(response, 404, {Cat("there is no fault ", number)});
+    }
+  }
+
+  void ListClients(Response& response) const {
+    Json clients = Json::array();
+    for (size_t i = 0; i < controlled_.front.Clients().size(); ++i) clients.push_back(Client(i));
+    Answer(response, 200, {{"clients", clients}});
+  }
   Json Client(size_t number) const {
     const ServedClient client = controlled_.front.Clients()[number];
     return {{"client", number + 1},

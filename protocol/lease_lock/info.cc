@@ -12,112 +12,139 @@
 #include "protocol/lease_lock/words.h"
 
 namespace whorl::lease_lock {
+namespace {
+
+constexpr std::array<StepName, 4> kSteps = {steps::kAcquire, steps::kHeartbeat, steps::kRelease,
+                                            steps::kGet};
+constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kGet};
+constexpr std::array<StepName, 2> kUrgentSteps = {steps::kHeartbeat, steps::kRelease};
+constexpr std::array<PromiseLimit, 1> kPromiseLimits = {
+    {{Invariant::kHasLockTruthful, Circumstance::kOperatorWrites}}};
+constexpr std::array<ColumnInfo, 5> kColumns = {{
+    {.name = "key", .type = Type::kString, .key = true},
+    {.name = "owner", .type = Type::kString},
+    {.name = "leased_until", .type = Type::kTimestamp},
+    {.name = "created_at", .type = Type::kTimestamp},
+    {.name = "ttl", .type = Type::kTimestamp},
+}};
+constexpr std::array<Invariant, 3> kBreaksL1 = {
+    Invariant::kLeaseRespected,
+    Invariant::kSingleLeaderBelief,
+    Invariant::kHasLockTruthful,
+};
+constexpr std::array<Invariant, 2> kBreaksL4 = {
+    Invariant::kSingleLeaderBelief,
+    Invariant::kHasLockTruthful,
+};
+constexpr std::array<KnownFinding, 6> kFindings = {{
+    {.id = "L1", .breaks = kBreaksL1, .needs = std::nullopt},
+    {.id = "L2", .breaks = kBreaksL1, .needs = std::nullopt},
+    {.id = "L3", .breaks = kBreaksL1, .needs = Circumstance::kIdsShared},
+    {.id = "L4", .breaks = kBreaksL4, .needs = std::nullopt},
+    {.id = "L5", .breaks = kBreaksL4, .needs = Circumstance::kClockStands},
+    {.id = "L7", .breaks = kBreaksL4, .needs = Circumstance::kOperatorWrites},
+}};
+constexpr std::array<ImpossibleGoal, 1> kImpossibleGoals = {{
+    {.goal = "clock_stop_noticed", .why = "its processes do not compare their clocks"},
+}};
+
+std::array<Promise, kCountOf<Invariant>> Promises() {
+  std::array<Promise, kCountOf<Invariant>> promises{};
+  promises.fill(Promise::kNotApplicable);
+  for (const Invariant invariant :
+       {Invariant::kHasLockTruthful, Invariant::kLeaseRespected, Invariant::kIsolation,
+        Invariant::kNoWedge, Invariant::kNoWorkAfterRelease}) {
+    promises[static_cast<size_t>(invariant)] = Promise::kPromised;
+  }
+  promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
+  promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
+  promises[static_cast<size_t>(Invariant::kPacedCalls)] = Promise::kNotPromised;
+  return promises;
+}
+
+ProtocolConfig MakeHosted(const std::string& table, std::string lock_name, std::string id,
+                          Duration lease) {
+  return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
+}
+
+ProtocolConfig MakeHostedGrid(const std::string& table, std::string lock_name, std::string id,
+                              Duration lease) {
+  Config config = MakeConfig(table, std::move(lock_name), std::move(id), lease);
+  config.constants = GridConstants();
+  config.locker.constants.grace = config.lease;
+  // No step asks about the ttl. Days ahead, it would tell states apart by nothing but how long the row has been there.
+  config.locker.constants.kept_after = {};
+  return Hosted<State>(std::move(config));
+}
+
+std::vector<StepStatement> Statements(const std::string& table) {
+  const Locker locker = NewLocker(table);
+  return std::vector<StepStatement>{
+      {.step = steps::kAcquire, .sql = locker.test},
+      {.step = steps::kRelease, .sql = locker.test, .occasion = StepOccasion::kGivesUp},
+      {.step = steps::kHeartbeat, .sql = locker.heartbeat},
+      {.step = steps::kGet, .sql = locker.get, .in_read_write = false},
+  };
+}
+
+// What an exploration may rely on.
+void SetExploringTraits(ProtocolInfo& info) {
+  // The time by which it asks whether a lease is over is that of its call, which may have waited for a lost
+  // answer, and then for its next attempt.
+  info.memory_leases = 3;
+  info.make_grid_config = MakeHostedGrid;
+}
+
+}  // namespace
 
 ProtocolInfo Info() {
-  static constexpr std::array<StepName, 4> kSteps = {steps::kAcquire, steps::kHeartbeat,
-                                                     steps::kRelease, steps::kGet};
-  static constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kGet};
-  static constexpr std::array<StepName, 2> kUrgentSteps = {steps::kHeartbeat, steps::kRelease};
-  static constexpr std::array<PromiseLimit, 1> kPromiseLimits = {
-      {{Invariant::kHasLockTruthful, Circumstance::kOperatorWrites}}};
-  static constexpr std::array<ColumnInfo, 5> kColumns = {{
-      {.name = "key", .type = Type::kString, .key = true},
-      {.name = "owner", .type = Type::kString},
-      {.name = "leased_until", .type = Type::kTimestamp},
-      {.name = "created_at", .type = Type::kTimestamp},
-      {.name = "ttl", .type = Type::kTimestamp},
-  }};
-  static constexpr std::array<Invariant, 3> kBreaksL1 = {
-      Invariant::kLeaseRespected,
-      Invariant::kSingleLeaderBelief,
-      Invariant::kHasLockTruthful,
-  };
-  static constexpr std::array<Invariant, 2> kBreaksL4 = {
-      Invariant::kSingleLeaderBelief,
-      Invariant::kHasLockTruthful,
-  };
-  static constexpr std::array<KnownFinding, 6> kFindings = {{
-      {.id = "L1", .breaks = kBreaksL1, .needs = std::nullopt},
-      {.id = "L2", .breaks = kBreaksL1, .needs = std::nullopt},
-      {.id = "L3", .breaks = kBreaksL1, .needs = Circumstance::kIdsShared},
-      {.id = "L4", .breaks = kBreaksL4, .needs = std::nullopt},
-      {.id = "L5", .breaks = kBreaksL4, .needs = Circumstance::kClockStands},
-      {.id = "L7", .breaks = kBreaksL4, .needs = Circumstance::kOperatorWrites},
-  }};
-  static constexpr std::array<ImpossibleGoal, 1> kImpossibleGoals = {{
-      {.goal = "clock_stop_noticed", .why = "its processes do not compare their clocks"},
-  }};
-  ProtocolInfo info;
-  info.name = "lease_lock";
-  info.summary =
-      "Clever's Locker (Go), on a Spanner table: the row says until when it is leased, and every "
-      "client judges that by its own wall clock, with five seconds of grace";
-  info.table = "lease_locks";
-  info.create_table =
-      "CREATE TABLE lease_locks (\n"
-      "  key STRING(MAX) NOT NULL,\n"
-      "  owner STRING(MAX),\n"
-      "  leased_until TIMESTAMP,\n"
-      "  created_at TIMESTAMP,\n"
-      "  ttl TIMESTAMP,\n"
-      ") PRIMARY KEY (key)";
-  info.columns = kColumns;
-  info.holder_columns = {.lock = "key",
+  ProtocolInfo info = {
+      .name = "lease_lock",
+      .summary =
+          "Clever's Locker (Go), on a Spanner table: the row says until when it is leased, and "
+          "every client judges that by its own wall clock, with five seconds of grace",
+      .table = "lease_locks",
+      .create_table =
+          "CREATE TABLE lease_locks (\n"
+          "  key STRING(MAX) NOT NULL,\n"
+          "  owner STRING(MAX),\n"
+          "  leased_until TIMESTAMP,\n"
+          "  created_at TIMESTAMP,\n"
+          "  ttl TIMESTAMP,\n"
+          ") PRIMARY KEY (key)",
+      .columns = kColumns,
+      .holder_columns = {.lock = "key",
                          .holder = "owner",
                          .since = {},
                          .token = {},
                          .renewed = {},
                          .until = "leased_until",
-                         .lease = {}};
-  info.force_release = "DELETE FROM lease_locks WHERE key = @name";
-  info.steps = kSteps;
-  info.heartbeat_step = steps::kHeartbeat;
-  info.steps_without_commit = kStepsWithoutCommit;
-  info.urgent_steps = kUrgentSteps;
-  info.findings = kFindings;
-  info.impossible_goals = kImpossibleGoals;
-  info.page = "protocol/lease_lock/README.md";
-  info.promises.fill(Promise::kNotApplicable);
-  for (const Invariant invariant :
-       {Invariant::kHasLockTruthful, Invariant::kLeaseRespected, Invariant::kIsolation,
-        Invariant::kNoWedge, Invariant::kNoWorkAfterRelease}) {
-    info.promises[static_cast<size_t>(invariant)] = Promise::kPromised;
-  }
-  info.promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
-  info.promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
-  info.promises[static_cast<size_t>(Invariant::kPacedCalls)] = Promise::kNotPromised;
-  info.promise_limits = kPromiseLimits;
-  info.answers_locally = true;
-  info.has_tokens = false;
-  info.lease_min = kLeaseMin;
-  info.refuses_short_lease = true;
-  info.lease_default = Seconds(10);
-  // The time by which it asks whether a lease is over is that of its call, which may have waited for a lost
-  // answer, and then for its next attempt.
-  info.memory_leases = 3;
-  info.retry_policy = GoRetryPolicy();
-  info.make_config = [](const std::string& table, std::string lock_name, std::string id,
-                        Duration lease) {
-    return Hosted<State>(MakeConfig(table, std::move(lock_name), std::move(id), lease));
+                         .lease = {}},
+      .init_lock = {},
+      .force_release = "DELETE FROM lease_locks WHERE key = @name",
+      .delete_lock = {},
+      .steps = kSteps,
+      .steps_without_commit = kStepsWithoutCommit,
+      .steps_within_others = {},
+      .heartbeat_step = steps::kHeartbeat,
+      .urgent_steps = kUrgentSteps,
+      .promises = Promises(),
+      .promise_limits = kPromiseLimits,
+      .findings = kFindings,
+      .impossible_goals = kImpossibleGoals,
+      .page = "protocol/lease_lock/README.md",
+      .answers_locally = true,
+      .has_tokens = false,
+      .init_row = {},
+      .lease_min = kLeaseMin,
+      .refuses_short_lease = true,
+      .lease_default = Seconds(10),
+      .lease_grace = {},
+      .retry_policy = GoRetryPolicy(),
+      .make_config = MakeHosted,
+      .statements = Statements,
   };
-  info.make_grid_config = [](const std::string& table, std::string lock_name, std::string id,
-                             Duration lease) {
-    Config config = MakeConfig(table, std::move(lock_name), std::move(id), lease);
-    config.constants = GridConstants();
-    config.locker.constants.grace = config.lease;
-    // No step asks about the ttl. Days ahead, it would tell states apart by nothing but how long the row has been there.
-    config.locker.constants.kept_after = {};
-    return Hosted<State>(std::move(config));
-  };
-  info.statements = [](const std::string& table) {
-    const Locker locker = NewLocker(table);
-    return std::vector<StepStatement>{
-        {.step = steps::kAcquire, .sql = locker.test},
-        {.step = steps::kRelease, .sql = locker.test, .occasion = StepOccasion::kGivesUp},
-        {.step = steps::kHeartbeat, .sql = locker.heartbeat},
-        {.step = steps::kGet, .sql = locker.get, .in_read_write = false},
-    };
-  };
+  SetExploringTraits(info);
   return info;
 }
 

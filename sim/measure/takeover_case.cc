@@ -37,16 +37,9 @@ std::string TakeoverCase::Text() const {
 }
 
 std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease) {
-  const auto every = [&](Duration pause) {
-    return Renewal{*FindProtocol(protocol)->heartbeat_step, pause};
-  };
-  // v2 draws each pause between half a lease and a whole one.
-  if (protocol == "spindle_v2") return every(lease * 3 / 4);
-  if (protocol == "spindle_v3") return every(lease / 2);
-  if (protocol == "semaphore") return every(Seconds(1));
-  if (protocol == "lease_lock") return every(lease / 3);
-  if (protocol == "fenced_lease") return every(lease * 3 / 5);
-  return std::nullopt;
+  const auto pause = RulesOf(protocol).renewal_pause;
+  if (pause == nullptr) return std::nullopt;
+  return Renewal{*FindProtocol(protocol)->heartbeat_step, pause(lease)};
 }
 
 // Why the protocol cannot have such a lease; empty if it can.
@@ -85,12 +78,10 @@ std::string WhyNot(const TakeoverCase& takeover_case) {
 std::optional<ClosedForm> ClosedFormOf(const TakeoverCase& takeover_case) {
   const bool leader_is_gone =
       takeover_case.fault == TakeoverFault::kCrash || takeover_case.fault == TakeoverFault::kPause;
-  if (takeover_case.protocol != "spindle_v2" || !leader_is_gone) return std::nullopt;
+  const auto takeover_time = RulesOf(takeover_case.protocol).takeover_time;
+  if (takeover_time == nullptr || !leader_is_gone) return std::nullopt;
   if (takeover_case.followers != 1 || takeover_case.preset != Preset::kNone) return std::nullopt;
-  const Duration d = takeover_case.lease;
-  return ClosedForm{.mean = d * 10 / 9 + Seconds(1),
-                    .p99 = d * 188 / 100 + Seconds(1),
-                    .max = d * 2 + Seconds(1)};
+  return takeover_time(takeover_case.lease);
 }
 
 bool ShouldKeep(TakeoverFault fault) {

@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
+#include "sim/scenario/rules.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
@@ -66,19 +67,13 @@ struct Renewal {
   StepName step;
   Duration every;
 };
-// Nothing for a protocol from outside of this repository.
+// Nothing if the protocol's rules do not say it.
 std::optional<Renewal> RenewalOf(std::string_view protocol, Duration lease);
 
 // Why the case cannot be measured; empty if it can be.
 std::string WhyNot(const TakeoverCase& takeover_case);
 
-// The time from the fault to the grant by our analysis, which covers a leader of spindle_v2 that
-// crashes or pauses, one follower, and RPCs that take no time.
-struct ClosedForm {
-  Duration mean;
-  Duration p99;
-  Duration max;
-};
+// The time from the fault to the grant by our analysis (Rules::takeover_time), if it covers the case.
 std::optional<ClosedForm> ClosedFormOf(const TakeoverCase& takeover_case);
 
 // Whether the leader should keep the lock. Then T* is 0, and a takeover is needless.

@@ -34,6 +34,8 @@ bool NeverReleased(const Row&) { return false; }
 
 bool NoSideRows(std::string_view, std::string_view) { return false; }
 
+bool AnyKey(std::string_view) { return true; }
+
 // For protocols whose row says when its owner was last active.
 std::optional<Timestamp> LeaseAfter(const Row& row, size_t column, Duration lease) {
   const auto* active = std::get_if<Timestamp>(&row[column]);
@@ -68,6 +70,18 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease * 3 + Seconds(1) + round_trip_p999 * 4;
 }
 
+// Those whose names begin as the takeover rows of a lock do.
+bool MayDelete(std::string_view key) { return key.find('_', 1) != std::string_view::npos; }
+
+// Each pause is drawn between half a lease and a whole one.
+Duration RenewalPause(Duration lease) { return lease * 3 / 4; }
+
+ClosedForm TakeoverTime(Duration lease) {
+  return {.mean = lease * 10 / 9 + Seconds(1),
+          .p99 = lease * 188 / 100 + Seconds(1),
+          .max = lease * 2 + Seconds(1)};
+}
+
 constexpr Rules kRules = {.protocol = "spindle_v2",
                           .key_column = 0,
                           .token_column = 2,
@@ -80,7 +94,14 @@ constexpr Rules kRules = {.protocol = "spindle_v2",
                           .lease_until = LeaseUntil,
                           .is_released = NeverReleased,
                           .is_side_row = IsSideRow,
-                          .wedge_bound = WedgeBound};
+                          .wedge_bound = WedgeBound,
+                          .statements = {.are_known = true,
+                                         .may_delete = MayDelete,
+                                         .delete_rows_of_others = true,
+                                         .renew_rows_of_others = true},
+                          .renewal_pause = RenewalPause,
+                          .leads_a_lease_late = true,
+                          .takeover_time = TakeoverTime};
 
 }  // namespace spindle_v2
 
@@ -105,19 +126,24 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease + greatest_lease / 7 + greatest_lease / 3 + round_trip_p999 * 4;
 }
 
-constexpr Rules kRules = {.protocol = "spindle_v3",
-                          .key_column = 0,
-                          .token_column = kTokenColumn,
-                          .owner_column = {},
-                          .renewing_step = whorl::spindle_v3::steps::kHeartbeat,
-                          .releasing_step = whorl::spindle_v3::steps::kRelease,
-                          .locking_steps = kLockingSteps,
-                          .row_key = NameIsTheKey,
-                          .lease_used = LeaseUsed,
-                          .lease_until = LeaseUntil,
-                          .is_released = NeverReleased,
-                          .is_side_row = NoSideRows,
-                          .wedge_bound = WedgeBound};
+Duration RenewalPause(Duration lease) { return lease / 2; }
+
+constexpr Rules kRules = {
+    .protocol = "spindle_v3",
+    .key_column = 0,
+    .token_column = kTokenColumn,
+    .owner_column = {},
+    .renewing_step = whorl::spindle_v3::steps::kHeartbeat,
+    .releasing_step = whorl::spindle_v3::steps::kRelease,
+    .locking_steps = kLockingSteps,
+    .row_key = NameIsTheKey,
+    .lease_used = LeaseUsed,
+    .lease_until = LeaseUntil,
+    .is_released = NeverReleased,
+    .is_side_row = NoSideRows,
+    .wedge_bound = WedgeBound,
+    .statements = {.are_known = true, .may_delete = AnyKey, .token_is_commit = true},
+    .renewal_pause = RenewalPause};
 
 }  // namespace spindle_v3
 
@@ -141,6 +167,8 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease + kPeriod + round_trip_p999 * 4;
 }
 
+Duration RenewalPause(Duration) { return kPeriod; }
+
 constexpr Rules kRules = {.protocol = "semaphore",
                           .key_column = 0,
                           .token_column = {},
@@ -153,7 +181,9 @@ constexpr Rules kRules = {.protocol = "semaphore",
                           .lease_until = LeaseUntil,
                           .is_released = NeverReleased,
                           .is_side_row = NoSideRows,
-                          .wedge_bound = WedgeBound};
+                          .wedge_bound = WedgeBound,
+                          .statements = {.are_known = true, .renewed_is_current = true},
+                          .renewal_pause = RenewalPause};
 
 }  // namespace semaphore
 
@@ -178,19 +208,24 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease + kGrace * 2 + greatest_lease / 4 + round_trip_p999 * 4;
 }
 
-constexpr Rules kRules = {.protocol = "lease_lock",
-                          .key_column = 0,
-                          .token_column = {},
-                          .owner_column = kOwnerColumn,
-                          .renewing_step = whorl::lease_lock::steps::kHeartbeat,
-                          .releasing_step = whorl::lease_lock::steps::kRelease,
-                          .locking_steps = kLockingSteps,
-                          .row_key = NameIsTheKey,
-                          .lease_used = LeaseUsed,
-                          .lease_until = LeaseUntil,
-                          .is_released = NeverReleased,
-                          .is_side_row = NoSideRows,
-                          .wedge_bound = WedgeBound};
+Duration RenewalPause(Duration lease) { return lease / 3; }
+
+constexpr Rules kRules = {
+    .protocol = "lease_lock",
+    .key_column = 0,
+    .token_column = {},
+    .owner_column = kOwnerColumn,
+    .renewing_step = whorl::lease_lock::steps::kHeartbeat,
+    .releasing_step = whorl::lease_lock::steps::kRelease,
+    .locking_steps = kLockingSteps,
+    .row_key = NameIsTheKey,
+    .lease_used = LeaseUsed,
+    .lease_until = LeaseUntil,
+    .is_released = NeverReleased,
+    .is_side_row = NoSideRows,
+    .wedge_bound = WedgeBound,
+    .statements = {.are_known = true, .may_delete = AnyKey, .delete_rows_of_others = true},
+    .renewal_pause = RenewalPause};
 
 }  // namespace lease_lock
 
@@ -221,20 +256,25 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return waits + slow + round_trip_p999 * 4;
 }
 
-constexpr Rules kRules = {.protocol = "fenced_lease",
-                          .key_column = 0,
-                          .token_column = 2,
-                          .owner_column = {},
-                          .renewing_step = {},
-                          .releasing_step = {},
-                          .lease_ms_column = kLeaseMsColumn,
-                          .locking_steps = {},  // its transactions are optimistic
-                          .row_key = NameIsTheKey,
-                          .lease_used = LeaseUsed,
-                          .lease_until = LeaseUntil,
-                          .is_released = IsReleased,
-                          .is_side_row = NoSideRows,
-                          .wedge_bound = WedgeBound};
+Duration RenewalPause(Duration lease) { return lease * 3 / 5; }
+
+constexpr Rules kRules = {
+    .protocol = "fenced_lease",
+    .key_column = 0,
+    .token_column = 2,
+    .owner_column = {},
+    .renewing_step = {},
+    .releasing_step = {},
+    .lease_ms_column = kLeaseMsColumn,
+    .locking_steps = {},  // its transactions are optimistic
+    .row_key = NameIsTheKey,
+    .lease_used = LeaseUsed,
+    .lease_until = LeaseUntil,
+    .is_released = IsReleased,
+    .is_side_row = NoSideRows,
+    .wedge_bound = WedgeBound,
+    .statements = {.are_known = true, .token_is_commit = true, .empty_holder = true},
+    .renewal_pause = RenewalPause};
 
 }  // namespace fenced_lease
 

@@ -23,6 +23,32 @@
 
 namespace whorl::sim {
 
+// What a protocol's statements write, by which a change of a row is told from a write of an operator, and
+// from that of another process.
+struct StatementRules {
+  // Whether they are known. If not, a process may have made any change.
+  bool are_known = false;
+  // Whether a process may delete the row with this key. Null: no statement deletes a row.
+  bool (*may_delete)(std::string_view key) = nullptr;
+  // A process may delete the row of a holder that is another one.
+  bool delete_rows_of_others = false;
+  // The heartbeat names neither token nor holder: any process may renew the row.
+  bool renew_rows_of_others = false;
+  // A statement that changes the token sets it to its commit timestamp.
+  bool token_is_commit = false;
+  // An UPDATE sets the holder to NULL, to release the lock.
+  bool empty_holder = false;
+  // The time of the renewal is CURRENT_TIMESTAMP(), that of the statement, not its commit timestamp.
+  bool renewed_is_current = false;
+};
+
+// A time from a fault to the grant.
+struct ClosedForm {
+  Duration mean;
+  Duration p99;
+  Duration max;
+};
+
 struct Rules {
   std::string_view protocol;
   // Indexes of columns in a row.
@@ -57,6 +83,15 @@ struct Rules {
   // W of no_wedge. `greatest_lease` is the longest lease of the nodes that take part in the lock,
   // and of the rows at the start.
   Duration (*wedge_bound)(Duration greatest_lease, Duration round_trip_p999);
+
+  StatementRules statements = {};
+  // How long after a renewal a leader renews again without faults, on the average. Null: it is not known.
+  Duration (*renewal_pause)(Duration lease_used) = nullptr;
+  // A process tells its application that it leads only one lease after the grant.
+  bool leads_a_lease_late = false;
+  // By our analysis, the time from a crash or a pause of the leader to the grant, with one follower and RPCs
+  // that take no time. Null: there is none.
+  ClosedForm (*takeover_time)(Duration lease_used) = nullptr;
 
   // The column that is NULL in a row without a holder.
   size_t HolderColumn() const { return token_column.value_or(owner_column); }

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <deque>
 #include <span>
-#include <type_traits>
 #include <variant>
 
 #include "spanner_model/server/mutation_count.h"
@@ -109,77 +108,105 @@ std::vector<model::ClockReading> ServedDatabase::LeadersAt(Timestamp now, size_t
   return std::vector<model::ClockReading>(catalogue_.split_count() + more, moment);
 }
 
+// What a kind of call has of its own on its way to the model. The template of each name is for the
+// kinds that have no overload.
+struct ServedDatabase::Admission {
+  ServedDatabase& database;
+
+  // The answer to a call that the model does not get; nothing: it gets the call.
+  template <typename Proto>
+  std::optional<Answer> AnswerAtOnce(const Proto& /*proto*/) const {
+    return std::nullopt;
+  }
+  std::optional<Answer> AnswerAtOnce(const v1::ExecuteSqlRequest& proto) const {
+    if (proto.resume_token().empty()) return std::nullopt;
+    return database.Resume(proto.resume_token());
+  }
+  std::optional<Answer> AnswerAtOnce(const v1::ReadRequest& proto) const {
+    if (!proto.resume_token().empty()) return database.Resume(proto.resume_token());
+    const bool is_by_index =
+        std::ranges::any_of(database.schema().indexes,
+                            [&](const model::Index& index) { return index.name == proto.index(); });
+    if (!is_by_index) return std::nullopt;
+    return Refused(Error(Code::kUnimplemented,
+                         "A read by an index is not modelled (a query with "
+                         "FORCE_INDEX has the same rows)"));
+  }
+
+  template <typename Proto, typename Call>
+  Status Decode(const Proto& proto, DirectoryOfCall& directory, Pending& /*call*/,
+                Call& out) const {
+    return wire::Decode(proto, directory, out);
+  }
+  template <typename Proto, typename Call>
+    requires requires(const Proto& proto, Call& out) { wire::Decode(proto, out); }
+  Status Decode(const Proto& proto, DirectoryOfCall& /*directory*/, Pending& /*call*/,
+                Call& out) const {
+    return wire::Decode(proto, out);
+  }
+  Status Decode(const v1::BeginTransactionRequest& proto, DirectoryOfCall& directory, Pending& call,
+                BeginTransaction& out) const {
+    if (!proto.options().has_partitioned_dml()) return wire::Decode(proto, directory, out);
+    v1::BeginTransactionRequest as_read_write = proto;
+    as_read_write.mutable_options()->mutable_read_write();
+    call.partitioned = Partitioned::kBegin;
+    return wire::Decode(as_read_write, directory, out);
+  }
+  Status Decode(const v1::CreateSessionRequest& proto, DirectoryOfCall& /*directory*/,
+                Pending& /*call*/, CreateSession& out) const {
+    const SessionKinds sessions = database.options_.sessions;
+    Status status = wire::Decode(proto, out);
+    if (status.ok() && sessions == SessionKinds::kOnlyMultiplexed && !out.multiplexed) {
+      return OnlyMultiplexed();
+    }
+    out.multiplexed = out.multiplexed && sessions != SessionKinds::kOnlyRegular;
+    return status;
+  }
+
+  // The last thing before the model gets the call, unless it is refused.
+  template <typename Proto>
+  Status Prepare(const Proto& /*proto*/, Pending& /*call*/) const {
+    return {};
+  }
+  Status Prepare(const v1::CommitRequest& proto, Pending& call) const {
+    call.wants_commit_stats = proto.return_commit_stats();
+    const bool fits = database.MutationsOf(std::get<Commit>(call.request)) <= kMutationsMax;
+    return fits ? Status() : TooManyMutations();
+  }
+  Status Prepare(const v1::ExecuteSqlRequest& proto, Pending& call) const {
+    call.mode = proto.query_mode();
+    if (call.mode == v1::ExecuteSqlRequest::PLAN) {
+      if (Status status = database.Describe(proto, call); !status.ok()) return status;
+    }
+    const auto* id = std::get_if<TransactionId>(&std::get<ExecuteSql>(call.request).transaction);
+    const bool is_partitioned = id != nullptr && database.partitioned_.contains(*id);
+    if (is_partitioned) call.partitioned = Partitioned::kStatement;
+    return {};
+  }
+};
+
 template <typename Call, typename Proto>
 void ServedDatabase::Serve(const Proto& proto, const std::string& session, AnswerForm form,
                            CallTag tag, Timestamp now, PlannedRequest* planned,
                            std::vector<CallOutcome>& out) {
-  if constexpr (requires { proto.resume_token(); }) {
-    if (!proto.resume_token().empty()) {
-      out.push_back({.tag = tag, .answer = Resume(proto.resume_token())});
-      return;
-    }
-  }
-  if constexpr (std::is_same_v<Call, Read>) {
-    const bool known =
-        std::any_of(schema().indexes.begin(), schema().indexes.end(),
-                    [&](const model::Index& index) { return index.name == proto.index(); });
-    if (known) {
-      out.push_back({.tag = tag,
-                     .answer = Refused(Error(Code::kUnimplemented,
-                                             "A read by an index is not modelled (a query with "
-                                             "FORCE_INDEX has the same rows)"))});
-      return;
-    }
+  const Admission admission{*this};
+  if (std::optional<Answer> answer = admission.AnswerAtOnce(proto)) {
+    out.push_back({.tag = tag, .answer = std::move(answer)});
+    return;
   }
   Pending call = {.tag = tag, .form = form, .session = session, .began = now};
   DirectoryOfCall directory(*this, call, planned);
   Call request;
-  Status status;
-  if constexpr (std::is_same_v<Call, BeginTransaction>) {
-    if (proto.options().has_partitioned_dml()) {
-      Proto as_read_write = proto;
-      as_read_write.mutable_options()->mutable_read_write();
-      call.partitioned = Partitioned::kBegin;
-      status = wire::Decode(as_read_write, directory, request);
-    } else {
-      status = wire::Decode(proto, directory, request);
-    }
-  } else if constexpr (requires { wire::Decode(proto, directory, request); }) {
-    status = wire::Decode(proto, directory, request);
-  } else {
-    status = wire::Decode(proto, request);
+  Status status = admission.Decode(proto, directory, call, request);
+  if (status.ok()) {
+    call.request = std::move(request);
+    SetSession(call.request, session);
+    status = CheckPartitioned(call);
   }
-  if constexpr (std::is_same_v<Call, CreateSession>) {
-    const bool is_refused =
-        options_.sessions == SessionKinds::kOnlyMultiplexed && !request.multiplexed;
-    if (status.ok() && is_refused) status = OnlyMultiplexed();
-  }
+  if (status.ok()) status = admission.Prepare(proto, call);
   if (!status.ok()) {
     out.push_back({.tag = tag, .answer = Refused(std::move(status))});
     return;
-  }
-  if constexpr (std::is_same_v<Call, Commit>) call.wants_commit_stats = proto.return_commit_stats();
-  if constexpr (std::is_same_v<Call, CreateSession>) {
-    request.multiplexed = request.multiplexed && options_.sessions != SessionKinds::kOnlyRegular;
-  }
-  call.request = std::move(request);
-  SetSession(call.request, session);
-  status = CheckPartitioned(call);
-  if constexpr (std::is_same_v<Call, Commit>) {
-    const auto& commit = std::get<Commit>(call.request);
-    if (status.ok() && MutationsOf(commit) > kMutationsMax) status = TooManyMutations();
-  }
-  if constexpr (std::is_same_v<Call, ExecuteSql>) {
-    call.mode = proto.query_mode();
-    if (status.ok() && call.mode == v1::ExecuteSqlRequest::PLAN) status = Describe(proto, call);
-  }
-  if (!status.ok()) {
-    out.push_back({.tag = tag, .answer = Refused(std::move(status))});
-    return;
-  }
-  if constexpr (std::is_same_v<Call, ExecuteSql>) {
-    const auto* id = std::get_if<TransactionId>(&std::get<ExecuteSql>(call.request).transaction);
-    if (id != nullptr && partitioned_.contains(*id)) call.partitioned = Partitioned::kStatement;
   }
   Begin(std::move(call), now);
   Settle(now, out);

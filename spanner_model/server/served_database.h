@@ -73,6 +73,7 @@ class ServedDatabase {
 
  private:
   class DirectoryOfCall;
+  struct Admission;
   struct Encoder;
 
   // The groups of a BatchWrite: one call of the client, and one Pending for each group.

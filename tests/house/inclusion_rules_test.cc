@@ -12,6 +12,7 @@
 #include <iterator>
 #include <optional>
 #include <ostream>
+#include <regex>
 #include <span>
 #include <sstream>
 #include <string>
@@ -381,6 +382,19 @@ INSTANTIATE_TEST_SUITE_P(Folders, InclusionRulesTest,
                            std::ranges::replace(name, '/', '_');
                            return name;
                          });
+
+// What a protocol does otherwise than others is a field of its rules (sim/scenario/rules.h): a protocol from
+// outside can then have it, too, and whoever adds one finds all differences in one place.
+TEST_P(InclusionRulesTest, NoSourceComparesWithAProtocolsName) {
+  const std::regex comparison(
+      R"re([=!]=\s*"(spindle_v2|spindle_v3|fenced_lease|semaphore|lease_lock)")re");
+  for (const fs::path& source : SourcesUnder(root_ / GetParam())) {
+    const std::string text = ReadText(source);
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(text, found, comparison))
+        << fs::relative(source, root_).generic_string() << ": " << found[0];
+  }
+}
 
 // ------------------------------------------------------------------------------------------------
 // The check itself, on crafted texts
