@@ -167,25 +167,25 @@ Json FindingLine(const HuntReport& report, const NamedFinding& named, const std:
   return json;
 }
 
-Json MomentJson(const sim::BranchPoint& moment) {
-  return Json::array({sim::NameText(moment.name), moment.at.ns, moment.distance, moment.left});
+Json PointJson(const sim::BranchPoint& point) {
+  return Json::array({sim::NameText(point.name), point.at.ns, point.distance, point.picked});
 }
 
-// By protocol: of each cell its number, how many runs had it, how often it was left and its moments; and
-// the runs that came close, by what they came close to.
+// By protocol: each cell's number, count of runs, count of picks and branch points; then the nearest runs, by
+// NearMissKind.
 Json GuidesJson(const sim::Guides& guides) {
   Json json = Json::object();
   for (const auto& [protocol, guide] : guides) {
     Json& of = json[protocol] = {{"cells", Json::array()}, {"nearest", Json::array()}};
     for (const auto& [number, cell] : guide.cells) {
-      Json moments = Json::array();
-      for (const sim::BranchPoint& moment : cell.moments) moments.push_back(MomentJson(moment));
-      of["cells"].push_back(Json::array({number, cell.runs, cell.left, std::move(moments)}));
+      Json points = Json::array();
+      for (const sim::BranchPoint& point : cell.points) points.push_back(PointJson(point));
+      of["cells"].push_back(Json::array({number, cell.runs, cell.picked, std::move(points)}));
     }
     for (const std::vector<sim::BranchPoint>& near : guide.nearest) {
-      Json moments = Json::array();
-      for (const sim::BranchPoint& moment : near) moments.push_back(MomentJson(moment));
-      of["nearest"].push_back(std::move(moments));
+      Json points = Json::array();
+      for (const sim::BranchPoint& point : near) points.push_back(PointJson(point));
+      of["nearest"].push_back(std::move(points));
     }
   }
   return json;
@@ -205,10 +205,10 @@ Json EntriesJson(const HuntReport& report) {
   }
   for (const auto& [protocol, guide] : report.guides) {
     for (const auto& [number, cell] : guide.cells) {
-      for (const sim::BranchPoint& moment : cell.moments) add(moment.name);
+      for (const sim::BranchPoint& point : cell.points) add(point.name);
     }
     for (const std::vector<sim::BranchPoint>& near : guide.nearest) {
-      for (const sim::BranchPoint& moment : near) add(moment.name);
+      for (const sim::BranchPoint& point : near) add(point.name);
     }
   }
   if (report.last) add(report.last->name);

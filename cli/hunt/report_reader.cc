@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/hunt/report.h"
 #include "cli/inputs.h"
-#include "cli/shards/json_read.h"
+#include "cli/shards/report_file.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/loader.h"
 #include "sim/scenario/waypoints.h"
@@ -107,16 +107,16 @@ sim::KnownKinds ReadKinds(const Json& json) {
   return kinds;
 }
 
-std::vector<sim::BranchPoint> ReadMoments(const Json& json, const sim::Entries& entries) {
-  std::vector<sim::BranchPoint> moments;
-  for (const Json& moment : json) {
-    moments.push_back({.name = ReadName(moment.at(0), entries),
-                       .world = nullptr,
-                       .at = {moment.at(1).get<int64_t>()},
-                       .distance = moment.at(2).get<int64_t>(),
-                       .left = moment.at(3).get<int64_t>()});
+std::vector<sim::BranchPoint> ReadPoints(const Json& json, const sim::Entries& entries) {
+  std::vector<sim::BranchPoint> points;
+  for (const Json& point : json) {
+    points.push_back({.name = ReadName(point.at(0), entries),
+                      .world = nullptr,
+                      .at = {point.at(1).get<int64_t>()},
+                      .distance = point.at(2).get<int64_t>(),
+                      .picked = point.at(3).get<int64_t>()});
   }
-  return moments;
+  return points;
 }
 
 sim::Guides ReadGuides(const Json& json, const sim::Entries& entries) {
@@ -126,13 +126,13 @@ sim::Guides ReadGuides(const Json& json, const sim::Entries& entries) {
     for (const Json& cell : At(of, "cells")) {
       sim::Cell& read = guide.cells[cell.at(0).get<uint64_t>()];
       read.runs = cell.at(1).get<int64_t>();
-      read.left = cell.at(2).get<int64_t>();
-      read.moments = ReadMoments(cell.at(3), entries);
-      if (read.moments.empty()) Refuse("a cell without a moment");
+      read.picked = cell.at(2).get<int64_t>();
+      read.points = ReadPoints(cell.at(3), entries);
+      if (read.points.empty()) Refuse("a cell without a branch point");
     }
     const Json& nearest = At(of, "nearest");
     if (nearest.size() != guide.nearest.size()) Refuse("runs that came close to other things");
-    for (size_t i = 0; i < nearest.size(); ++i) guide.nearest[i] = ReadMoments(nearest[i], entries);
+    for (size_t i = 0; i < nearest.size(); ++i) guide.nearest[i] = ReadPoints(nearest[i], entries);
   }
   return guides;
 }

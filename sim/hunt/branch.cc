@@ -10,9 +10,9 @@
 
 #include "base/text.h"
 #include "protocol/protocols.h"
-#include "sim/hunt/fault_generator.h"
 #include "sim/hunt/shared_capabilities.h"
 #include "sim/hunt/shrink.h"
+#include "sim/hunt/world_generator.h"
 #include "sim/judge/run_judge.h"
 #include "sim/judge/waypoints.h"
 #include "sim/scenario/assumptions.h"
@@ -28,8 +28,8 @@ namespace {
 // Keeps these draws apart from the run's chance.
 constexpr uint64_t kFaultsOfBranch = 0x6272616e6368;
 
-// What a branch has to know of the run up to it: which faults have struck, and how often each node has
-// reached each phase of each step, as `when` faults count it.
+// Records of the run up to the branch which faults have struck, and how often each node has reached each
+// phase of each step, as `when` faults count it.
 class Beginning final : public ObservationSink {
  public:
   explicit Beginning(const Scenario& world)
@@ -55,7 +55,7 @@ class Beginning final : public ObservationSink {
   }
 
   bool HasStruck(size_t fault) const { return struck_[fault]; }
-  // Of all locks, if none is named.
+  // No lock named: counts those of all locks.
   int64_t CountOf(const When& when) const {
     int64_t sum = 0;
     for (const auto& [key, count] : counts_) {

@@ -1,11 +1,11 @@
-// Runs the same worlds for two protocols: which invariants only one of them breaks, and what each run took.
+// Runs the same worlds for two protocols, and tells which invariants only one of them breaks and what each
+// run cost.
 //
 // Invariants:
 //   1. Both have the same world in each run: nodes, leases, clocks, Spanner, network, workload, faults and
-//      seed are equal, and all that is drawn for calls of a step of one name. It is a world in which both can
-//      run and that keeps the assumptions of both (common_ground.h).
-//   2. Which of them is named first changes no world. If both are one protocol, the worlds are those of a
-//      hunt for it alone.
+//      seed are equal, as are the draws for calls of steps of the same name. Both can run in it, and it keeps
+//      the assumptions of both (shared_capabilities.h).
+//   2. Their order changes no world. If both are the same protocol, the worlds are those of a hunt for it.
 //   3. Threads change nothing.
 #pragma once
 
@@ -18,11 +18,58 @@
 
 #include "absl/status/status.h"
 #include "protocol/names.h"
+#include "protocol/spanner/fields.h"
 #include "sim/hunt/hunt.h"
-#include "sim/hunt/run_figures.h"
 #include "sim/judge/batch.h"
+#include "sim/judge/checkers/setup.h"
+#include "sim/judge/ledger.h"
+#include "sim/scenario/instant.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/driver.h"
 
 namespace whorl::sim {
+
+// Measures a run: takeover time and calls to Spanner.
+//
+// Definitions:
+//   1. A takeover is a grant to another process than the last owner. It begins when no running process would
+//      be answered "has lock" any more, and ends when one would be again; it takes 0 if the old owner would
+//      have been answered so until the grant. One that has not ended when the run ends is not counted.
+//   2. Calls are counted when they are sent, resends included. Calls for the application's own questions (the
+//      step has_lock) are counted apart.
+
+struct RunFigures {
+  std::optional<Duration> first_takeover;  // of the run
+  int64_t calls = 0;                       // to Spanner, questions apart
+  int64_t commits = 0;                     // calls of Commit among them
+  int64_t questions = 0;                   // calls of the step has_lock
+  WHORL_FIELDS(RunFigures, first_takeover, calls, commits, questions);
+};
+
+class FiguresOfRun final : public ObservationSink {
+ public:
+  explicit FiguresOfRun(const Scenario& scenario);
+
+  void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override;
+
+  const RunFigures& figures() const { return figures_; }
+
+ private:
+  struct OfLock {
+    std::optional<Instant> without_holder_since = Instant{};
+    std::optional<Instant> takeover_since;  // a takeover that has not ended
+  };
+
+  void On(const CallSent& x);
+  void On(const VersionChanged& x);
+  void UpdateTakeover(OfLock& lock, bool has_holder);
+
+  CheckerSetup setup_;
+  Ledger ledger_;
+  Instant now_;
+  std::vector<OfLock> locks_;
+  RunFigures figures_;
+};
 
 inline constexpr size_t kSides = 2;
 
@@ -46,7 +93,7 @@ struct ComparedInvariant {
   int64_t BrokenBy(size_t side) const { return alone[side].runs + both.runs; }
 };
 
-// What one side's run took.
+// Costs of one side's run.
 struct SideOfRun {
   RunFigures figures;
   Duration without_holder;  // the longest time

@@ -30,9 +30,9 @@ Corpus::Rank Corpus::RankOf(const Scenario& world) {
 }
 
 bool Corpus::Add(const Scenario& world, const std::vector<Invariant>& violates,
-                 std::span<const Shown> shown) {
+                 std::span<const Feature> features) {
   const Rank rank = RankOf(world);
-  std::shared_ptr<const Kept> mine;  // made when it may be needed: most runs show nothing better
+  std::shared_ptr<const Kept> mine;  // made only when needed: most runs are best for no feature
   const auto make = [&] {
     if (mine) return;
     Kept kept{.entry = EntryOf(world, violates), .rank = rank, .name = {}};
@@ -40,7 +40,7 @@ bool Corpus::Add(const Scenario& world, const std::vector<Invariant>& violates,
     mine = std::make_shared<const Kept>(std::move(kept));
   };
   bool is_better = false;
-  for (const auto& [what, distance] : shown) {
+  for (const auto& [what, distance] : features) {
     Best& best = best_[what];
     if (best.run) {
       const auto order = std::tie(distance, rank) <=> std::tie(best.distance, best.run->rank);
@@ -60,7 +60,7 @@ bool Corpus::Add(const Scenario& world, const std::vector<Invariant>& violates,
 Entries Corpus::entries() const {
   Entries entries;
   for (const auto& [what, best] : best_) {
-    // The world lives as long as what it is a part of.
+    // Shares ownership of the entry that the world is a part of.
     entries.try_emplace(best.run->name, best.run, &best.run->entry);
   }
   return entries;

@@ -1,15 +1,14 @@
-// What of hunts is worth keeping: of each thing that runs have shown, the simplest run that showed it.
+// Keeps the runs of hunts that are worth keeping: for each feature, the simplest run that has it.
 //
-// What a run shows are things of these kinds:
-//   - a process reached a phase of a step, was told something, and was in some state (KindSeen::moment);
+// Features of a run are:
+//   - a process reached a phase of a step, heard a result, and was in some state (KindSeen::moment);
 //   - a word of `sometimes`, a violation (by invariant and step), and each further waypoint of the hunt;
-//   - it came close to a violation (NearMissKind): the closest run comes before the simplest one.
+//   - it came close to a violation (NearMissKind): here the closest run comes before the simplest one.
 // Invariants:
-//   1. A corpus is a function of the set of runs that were added: their order changes nothing, nor does it
-//      that a run is added twice. So corpora can be joined, and whoever takes out what another run covers
-//      takes out nothing that a second one needs.
-//   2. Its size is bounded by the number of things that can be shown.
-// Deliberately left out: what runs show is not kept; a reader of a corpus runs it again.
+//   1. A corpus is a function of the set of runs that were added: neither their order nor adding a run twice
+//      changes it. So corpora can be joined.
+//   2. Its size is bounded by the number of possible features.
+// Deliberately left out: the features themselves. A reader of a corpus runs its entries again.
 #pragma once
 
 #include <cstdint>
@@ -25,29 +24,29 @@
 
 namespace whorl::sim {
 
-// A thing that a run showed.
-struct Shown {
-  uint64_t what = 0;     // a hash, of the protocol, too
-  int64_t distance = 0;  // how far the run was from what it came close to; else 0
+// A feature of a run.
+struct Feature {
+  uint64_t what = 0;     // a hash, which covers the protocol
+  int64_t distance = 0;  // of a near miss: as in Nearest; else 0
 };
 
 class Corpus {
  public:
-  // Takes the world in if it shows something better than any other. True if it does. `violates`: what its
-  // run violated, or what it is kept for, if it is an entry.
+  // Keeps the world if it is the best one for some feature, and returns whether it is. `violates`: what its
+  // run violated; of an entry, what it is kept for.
   bool Add(const Scenario& world, const std::vector<Invariant>& violates,
-           std::span<const Shown> shown);
+           std::span<const Feature> features);
 
-  // As they are to be kept.
+  // The entries to write to files.
   Entries entries() const;
 
-  // The world as it is kept: without a name, and with no other expectations.
+  // The entry for the world: without its name and with only these expectations.
   static Scenario EntryOf(const Scenario& world, const std::vector<Invariant>& violates);
   // The name of an entry: its protocol, and a hash of the text that ScenarioText writes.
   static std::string NameOf(const Scenario& entry);
 
  private:
-  // The lesser, the simpler.
+  // Less is simpler.
   using Rank = std::tuple<size_t, size_t, size_t, size_t, int64_t>;
   struct Kept {
     Scenario entry;
@@ -60,7 +59,7 @@ class Corpus {
   };
   static Rank RankOf(const Scenario& world);
 
-  std::map<uint64_t, Best> best_;  // by what they show
+  std::map<uint64_t, Best> best_;  // by feature
 };
 
 }  // namespace whorl::sim

@@ -1,11 +1,10 @@
-#include "sim/hunt/fault_generator.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
 #include <utility>
 
+#include "sim/hunt/world_generator.h"
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/fault_checks.h"
 #include "sim/scenario/language.h"
@@ -17,10 +16,10 @@ constexpr Duration kShortest = Milliseconds(20);
 
 class FaultGenerator {
  public:
-  FaultGenerator(const WorldOptions& options, const SharedCapabilities& ground, Duration safety,
+  FaultGenerator(const WorldOptions& options, const SharedCapabilities& shared, Duration safety,
                  Draws& draws, Scenario& world)
-      : options_(options), safety_(safety), draws_(draws), world_(world), ground_(ground) {
-    steps_ = ground.steps;
+      : options_(options), safety_(safety), draws_(draws), world_(world), shared_(shared) {
+    steps_ = shared.steps;
     for (const StepName step : {steps::kHasLock, steps::kWrite}) steps_.push_back(step);
   }
 
@@ -103,8 +102,8 @@ class FaultGenerator {
   }
 
   bool Allows(FaultKind kind) const {
-    if (kind == kKindOf<DeleteSideRowsFault> && ground_.takes_one_lock) return false;
-    if (kind == kKindOf<ErrorFault> && ground_.steps.empty()) return false;
+    if (kind == kKindOf<DeleteSideRowsFault> && shared_.takes_one_lock) return false;
+    if (kind == kKindOf<ErrorFault> && shared_.steps.empty()) return false;
     if (options_.kinds.empty()) return true;
     return std::ranges::find(options_.kinds, kind) != options_.kinds.end();
   }
@@ -143,7 +142,7 @@ class FaultGenerator {
   }
 
   bool IsPossible() const {
-    return ground_.HoldsOfEach(world_, [this] {
+    return shared_.HoldsOfEach(world_, [this] {
       if (!FaultsArePossible(world_)) return false;
       return options_.beyond_assumptions ||
              BrokenAssumptions(world_, options_.rate_ppm_max).empty();
@@ -181,14 +180,14 @@ class FaultGenerator {
   // does a step, for each node, since only one of them leads. Each by itself is in many worlds, and the second
   // right after the first in few.
   void AddLateReplies() {
-    if (ground_.steps.empty()) return;
-    const StepName step = draws_.Pick(ground_.steps);
-    if (!ground_.ReachesPhase(step, Phase::kSent) || !ground_.ReachesPhase(step, Phase::kEnded)) {
+    if (shared_.steps.empty()) return;
+    const StepName step = draws_.Pick(shared_.steps);
+    if (!shared_.ReachesPhase(step, Phase::kSent) || !shared_.ReachesPhase(step, Phase::kEnded)) {
       return;
     }
     // The reply to the Commit, where there is one.
     const Phase phase =
-        ground_.ReachesPhase(step, Phase::kCommitted) ? Phase::kCommitted : Phase::kSent;
+        shared_.ReachesPhase(step, Phase::kCommitted) ? Phase::kCommitted : Phase::kSent;
     const int64_t count = draws_.Log(1, 6);
     const Duration lease = world_.nodes.front().lease;
     const Duration late = Rounded(draws_.Between(lease / 20, lease / 2));
@@ -269,7 +268,7 @@ class FaultGenerator {
     static constexpr auto kPhases = AllOf<Phase>();
     while (true) {
       const auto phase = draws_.Pick<Phase>(kPhases);
-      if (ground_.ReachesPhase(step, phase)) return phase;
+      if (shared_.ReachesPhase(step, phase)) return phase;
     }
   }
 
@@ -322,8 +321,8 @@ class FaultGenerator {
       auto& at = std::get<When>(fault.trigger);
       at.phase = Phase::kSent;
       // A question that is answered locally sends no request.
-      if (!ground_.ReachesPhase(at.step, at.phase)) {
-        at.step = ground_.steps.empty() ? steps::kWrite : steps_.front();
+      if (!shared_.ReachesPhase(at.step, at.phase)) {
+        at.step = shared_.steps.empty() ? steps::kWrite : steps_.front();
       }
     }
     return fault;
@@ -373,8 +372,8 @@ class FaultGenerator {
   }
   void Draw(ErrorFault& error) {
     // HasLock is a step of its own where it asks Spanner.
-    const bool asks = ground_.ReachesPhase(steps::kHasLock, Phase::kSent);
-    error.of_step = asks && draws_.Percent(20) ? steps::kHasLock : draws_.Pick(ground_.steps);
+    const bool asks = shared_.ReachesPhase(steps::kHasLock, Phase::kSent);
+    error.of_step = asks && draws_.Percent(20) ? steps::kHasLock : draws_.Pick(shared_.steps);
     static constexpr auto kCodes = AllOf<ErrorCode>();
     error.code = draws_.Pick<ErrorCode>(kCodes);
     if (draws_.Percent(50)) return;
@@ -423,9 +422,9 @@ class FaultGenerator {
 
   void Draw(ClockFault& clock) {
     const Duration wall =
-        options_.beyond_assumptions ? Seconds(3600) : ground_.may.wall_clock_error_max;
+        options_.beyond_assumptions ? Seconds(3600) : shared_.may.wall_clock_error_max;
     const int64_t assumed =
-        options_.rate_ppm_max != 0 ? options_.rate_ppm_max : ground_.may.rate_ppm_max;
+        options_.rate_ppm_max != 0 ? options_.rate_ppm_max : shared_.may.rate_ppm_max;
     const int64_t rate = options_.beyond_assumptions && draws_.Percent(30) ? 50'000 : assumed;
     switch (draws_.Between(0, 3)) {
       case 0:
@@ -455,7 +454,7 @@ class FaultGenerator {
   }
 
   Duration CurrentTimestampMax() const {
-    const Duration most = ground_.may.current_timestamp_max;
+    const Duration most = shared_.may.current_timestamp_max;
     // If the clock may not be wrong at all, the drawn value is discarded.
     return options_.beyond_assumptions || most < Milliseconds(1) ? Seconds(3600) : most;
   }
@@ -464,7 +463,7 @@ class FaultGenerator {
   Duration safety_;
   Draws& draws_;
   Scenario& world_;
-  const SharedCapabilities& ground_;
+  const SharedCapabilities& shared_;
   std::vector<StepName> steps_;
   std::vector<FaultKind> swarm_;
   int64_t on_steps_ = 0;              // percent
@@ -476,9 +475,9 @@ class FaultGenerator {
 
 }  // namespace
 
-void DrawFaults(const WorldOptions& options, const SharedCapabilities& ground, Duration safety,
+void DrawFaults(const WorldOptions& options, const SharedCapabilities& shared, Duration safety,
                 Draws& draws, Scenario& world) {
-  FaultGenerator(options, ground, safety, draws, world).Draw();
+  FaultGenerator(options, shared, safety, draws, world).Draw();
 }
 
 }  // namespace whorl::sim

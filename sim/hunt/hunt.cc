@@ -23,18 +23,18 @@ absl::Status CannotRun(uint64_t run, const std::string& error) {
 }
 
 void LearnFrom(const HuntOptions& options, const RunOutcome& outcome,
-               const std::shared_ptr<const Scenario>& world, GuidanceState& learnt) {
+               const std::shared_ptr<const Scenario>& world, GuidanceState& guidance) {
   if (options.guided && world->schedule.empty()) {
-    learnt.guides[outcome.protocol].Learn(outcome.digest.name, world, outcome.kinds,
-                                          outcome.nearest);
+    guidance.guides[outcome.protocol].Learn(outcome.digest.name, world, outcome.kinds,
+                                            outcome.nearest);
   }
-  if (!learnt.corpus) return;
+  if (!guidance.corpus) return;
   std::vector<Invariant> violates;
   for (const Breakage& breakage : outcome.breakages) violates.push_back(breakage.kind.invariant);
   if (!outcome.digest.name.entry.empty() && outcome.digest.name.branches.empty()) {
     violates = world->expect.violates;  // its name says that it was kept with these
   }
-  learnt.corpus->Add(*world, violates, ThingsShownBy(outcome));
+  guidance.corpus->Add(*world, violates, FeaturesOf(outcome));
 }
 
 // --- generations -------------------------------------------------------------------------------
@@ -43,14 +43,14 @@ void LearnFrom(const HuntOptions& options, const RunOutcome& outcome,
 class Generation {
  public:
   // Decides what its runs are: those after the first `done` ones of the hunt or its shard.
-  Generation(const HuntOptions& options, uint64_t done, uint64_t size, GuidanceState& learnt)
+  Generation(const HuntOptions& options, uint64_t done, uint64_t size, GuidanceState& guidance)
       : options_(options), done_(done), runs_(std::min<uint64_t>(size, kBatchWindow)) {
     if (!options.guided) return;
     for (uint64_t i = 0; i < size; ++i) {
       if (!Guide::Branches(done + i, !options.reach.empty())) continue;
       const std::string protocol(ProtocolOfRun(options, NumberOf(i)).name);
       runs_[i].departure =
-          learnt.guides[protocol].PickBranchPoint(BitsOfPlace(options, NumberOf(i)));
+          guidance.guides[protocol].PickBranchPoint(BitsOfPlace(options, NumberOf(i)));
     }
   }
 
@@ -71,9 +71,9 @@ class Generation {
   }
 
   // In the order of the runs.
-  const RunDigest& Count(size_t i, HuntTallies& tallies, GuidanceState& learnt) const {
+  const RunDigest& Count(size_t i, HuntTallies& tallies, GuidanceState& guidance) const {
     const OfRun& run = runs_[i % runs_.size()];
-    LearnFrom(options_, run.outcome, run.world, learnt);
+    LearnFrom(options_, run.outcome, run.world, guidance);
     AddRun(options_, NumberOf(i), run.outcome, tallies[run.outcome.protocol]);
     return run.outcome.digest;
   }
@@ -222,7 +222,7 @@ RunDigest DigestOfRun(const HuntOptions& options, const RunName& name) {
 }
 
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                     const HuntStep& go_on, HuntTallies& tallies, GuidanceState& learnt) {
+                     const HuntStep& go_on, HuntTallies& tallies, GuidanceState& guidance) {
   for (const std::string& protocol : options.protocols) tallies[protocol];
   absl::Status status;
   bool is_over = false;
@@ -230,7 +230,7 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, 
     const uint64_t left = count - done;
     const uint64_t size =
         options.guided ? std::min(left, Guide::kGeneration - done % Guide::kGeneration) : left;
-    Generation generation(options, done, size, learnt);
+    Generation generation(options, done, size, guidance);
     RunBatch(
         size, threads, [&](size_t i) { generation.Run(i); },
         [&](size_t i, const std::optional<std::string>& error) {
@@ -238,7 +238,7 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, 
             status = CannotRun(generation.NumberOf(i), *error);
             is_over = true;
           } else {
-            const RunDigest& digest = generation.Count(i, tallies, learnt);
+            const RunDigest& digest = generation.Count(i, tallies, guidance);
             is_over = go_on(done + i + 1, digest, tallies) == BatchStep::kStop;
           }
           return is_over ? BatchStep::kStop : BatchStep::kGoOn;
@@ -250,12 +250,12 @@ absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, 
 
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
                      const HuntStep& go_on, HuntTallies& tallies) {
-  GuidanceState learnt;
-  return RunHunt(options, done, count, threads, go_on, tallies, learnt);
+  GuidanceState guidance;
+  return RunHunt(options, done, count, threads, go_on, tallies, guidance);
 }
 
 absl::Status RunEntries(const HuntOptions& options, int threads, bool is_begin,
-                        HuntTallies& tallies, GuidanceState& learnt) {
+                        HuntTallies& tallies, GuidanceState& guidance) {
   for (const std::string& protocol : options.protocols) tallies[protocol];
   std::vector<RunName> names;
   for (const auto& [entry, world] : options.entries.worlds) names.push_back({.entry = entry});
@@ -277,12 +277,12 @@ absl::Status RunEntries(const HuntOptions& options, int threads, bool is_begin,
         const RunOutcome& outcome = outcomes[i % kBatchWindow];
         const std::shared_ptr<const Scenario>& world = worlds[i % kBatchWindow];
         if (is_begin) {
-          LearnFrom(options, outcome, world, learnt);
+          LearnFrom(options, outcome, world, guidance);
           if (i % options.shards == options.shard) {
             AddFindings(options, 0, outcome, tallies[outcome.protocol]);
           }
         } else {
-          learnt.corpus->Add(*world, world->expect.violates, ThingsShownBy(outcome));
+          guidance.corpus->Add(*world, world->expect.violates, FeaturesOf(outcome));
         }
         return BatchStep::kGoOn;
       });

@@ -1,15 +1,15 @@
-// Runs and judges many drawn worlds: what was found, and what the runs were like.
+// Runs and judges many drawn worlds, and tallies findings and statistics of the runs.
 //
 // Invariants:
 //   1. Run number r of a hunt is a function of the hunt's seed, r and the options; threads and
 //      shards change nothing.
 //   2. Tallies add up: the tallies of all shards of a hunt, added in any order, equal the tally of
 //      the whole hunt.
-//      A guided one (guide.h) depends on the runs of its shard before it, too.
+//      In a guided hunt (guide.h), a run also depends on the earlier runs of its shard.
 //   3. One of every 20 consecutive runs is run twice and compared.
 //   4. Two tallies of the same runs are equal, and their hashes cover every event.
-// Deliberately left out: time limits. The caller says when to stop; runs that have not been counted
-// by then do not count.
+// Deliberately left out: time limits. The caller says when to stop; runs that are not in the tally by then
+// do not count.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@
 
 namespace whorl::sim {
 
-// Worlds that names of runs may speak of. They are no part of a value: which world a name means, the name
-// says, for it is made of the world's text.
+// The corpus entries that names of runs may refer to. They do not count when options are compared: an entry's
+// name holds a hash of its text.
 struct KnownEntries {
   Entries worlds;
   friend bool operator==(const KnownEntries&, const KnownEntries&) { return true; }
@@ -46,10 +46,10 @@ struct KnownEntries {
 
 struct HuntOptions {
   std::vector<std::string> protocols;  // names from Protocols(), in its order
-  // Protocols that could run in each of the worlds as well, for a comparison. Empty: worlds are drawn for
-  // the protocol that runs in them alone.
+  // For a comparison: worlds are drawn so that these protocols can run in each of them as well. Empty: so that
+  // the run's own protocol can.
   std::vector<std::string> beside;
-  // What the hunt starts from, if not from nothing: worlds are variations of it (variation.h).
+  // If set, worlds are variations of this scenario (VariationOf).
   // REQUIRES: `protocols` is its protocol.
   std::optional<Scenario> from;
   WorldOptions world;
@@ -57,12 +57,12 @@ struct HuntOptions {
   // Shard i of n has the runs i, i + n, i + 2n and so on.
   uint64_t shard = 0;
   uint64_t shards = 1;
-  // Whether runs are a mixture: plain ones, those by priorities, and branches of earlier ones (guide.h).
+  // Whether runs are a mixture of plain ones, those drawn by priorities, and branches (guide.h).
   bool guided = false;
   // Waypoints (Expectations::reach) that runs should pass: counted, and a guided hunt steers to them.
   std::vector<Waypoint> reach;
   KnownEntries entries;  // of a corpus
-  // Whether kinds of steps are counted, as a guided hunt needs it. They take a tenth of a run's work.
+  // Whether kinds of steps are counted, which a guided hunt needs. Counting takes a tenth of a run's work.
   bool counts_kinds = true;
   std::optional<Invariant> invariant;  // report violations of this one only
   bool promised_only = false;          // report violations of promised invariants only
@@ -76,7 +76,7 @@ struct HuntOptions {
 const ProtocolInfo& ProtocolOfRun(const HuntOptions& options, uint64_t run);
 Scenario WorldOfRun(const HuntOptions& options, uint64_t run);
 
-// The same of any run, by its name.
+// The world of any run, by the run's name.
 Scenario WorldOf(const HuntOptions& options, const RunName& name);
 
 // How often each value occurred.
@@ -86,7 +86,7 @@ struct Histogram {
 
   void Add(int64_t value) { ++counts[value]; }
   void Add(const Histogram& other);
-  // The least value that `percent` of a hundred values do not exceed; 0 if there are no values.
+  // The least value that at least `percent` % of the values do not exceed; 0 if there are no values.
   int64_t Quantile(int64_t percent) const;
 };
 
@@ -99,7 +99,7 @@ struct Size {
 };
 Size SizeOf(const Scenario& scenario);
 
-// The runs of which something is true: how many they are, and the first of them.
+// Counts the runs that have some property, and names the first of them.
 struct RunsThat {
   int64_t runs = 0;
   RunName first;  // if there are any
@@ -109,13 +109,13 @@ struct RunsThat {
   void Add(const RunsThat& other);
 };
 
-// What is known about one kind of violation of one protocol.
+// One kind of violation of one protocol, and its simplest run.
 struct Finding {
   int64_t runs = 0;  // how many runs had it
-  // The run with the smallest scenario: one that broke a promise, if any did, then the one with the
-  // fewest faults, then the fewest nodes, then the earliest violation.
-  uint64_t run = 0;       // 0 of an entry of a corpus
-  RunName name;           // of that run: its number alone, unless it is a branch or an entry
+  // The simplest run: one that broke a promise, if any did, then the one with the fewest faults, then the
+  // fewest nodes, then the earliest violation.
+  uint64_t run = 0;       // 0 for a corpus entry
+  RunName name;           // of that run: only its number, unless it is a branch or an entry
   bool promised = false;  // the protocol promises the invariant in that world
   Size size;              // the size of that run's scenario as drawn
   Instant at;             // when the violation happened in that run
@@ -133,17 +133,15 @@ struct Finding {
 // The tally of one protocol.
 struct HuntTally {
   int64_t runs = 0;
-  // Covers all runs, in any order: if two hunts of the same runs have different ones, a run
-  // differs.
+  // Covers all runs, in any order: two hunts of the same runs have the same hash unless a run differed.
   uint64_t hash = 0;
   int64_t checked = 0;                                  // how many runs were run twice
-  std::vector<uint64_t> differing;                      // whose second run differed, ascending
+  std::vector<uint64_t> differing;                      // runs whose second run differed, ascending
   std::array<RunsThat, kCountOf<Sometimes>> met;        // runs that met the goal
-  std::vector<RunsThat> reached;                        // runs that came to each of the waypoints
+  std::vector<RunsThat> reached;                        // by waypoint: runs that reached it
   std::array<int64_t, kFaultKindCount> struck{};        // runs in which a fault of the kind struck
   std::array<int64_t, kCountOf<Invariant>> violated{};  // runs that violated the invariant
-  // Runs in which the protocol promised the invariant, by what became of it: it held, or the run
-  // ended too early to tell.
+  // Runs in which the protocol promised the invariant and it held, or the run ended too early to tell.
   std::array<int64_t, kCountOf<Invariant>> held{};
   std::array<int64_t, kCountOf<Invariant>> unknown{};
   Histogram faults;  // how many faults struck in a run
@@ -163,7 +161,7 @@ int64_t RunCount(const HuntTallies& tallies);
 // Whether there is any finding, or any run whose second run differed.
 bool FoundAnything(const HuntTallies& tallies);
 
-// What one run came to, by which two revisions can be compared run by run.
+// A digest of one run, by which two revisions can be compared run by run.
 struct RunDigest {
   uint64_t hash = 0;  // over all events and observations
   std::array<Verdict, kCountOf<Invariant>> verdicts{};
@@ -171,41 +169,41 @@ struct RunDigest {
   WHORL_FIELDS(RunDigest, hash, verdicts, name);
 };
 
-// Called after each run; `done` counts the runs from the hunt's beginning, and `last` is of the one that
-// was counted last.
+// Called after each run; `done` counts the runs from the hunt's beginning, and `last` is the digest of the run
+// that was counted last.
 using HuntStep =
     std::function<BatchStep(uint64_t done, const RunDigest& last, const HuntTallies& so_far)>;
 
-// What a hunt remembers of its runs, beside what it tells of them.
+// What a hunt remembers of its runs beside the tallies.
 struct GuidanceState {
   Guides guides;
-  std::optional<Corpus> corpus;  // which keeps what is worth it
+  std::optional<Corpus> corpus;
 };
 
 // Runs the first `count` runs of the hunt (or of its shard) on `threads` threads, except the first
-// `done` of them, whose sums `tallies` has already, and from which `learnt` comes. Calls `go_on` on
-// the caller's thread, in the order of the runs. Where a generation ends, the guides have learnt all that
-// later runs of a guided hunt depend on: from there another hunt can go on with them.
+// `done` of them, which `tallies` and `guidance` already hold. Calls `go_on` on the caller's thread, in the
+// order of the runs. At the end of a generation, the guides hold all that later runs of a guided hunt depend
+// on, so another hunt can continue from there.
 // kInternal: a run failed to run; the message says which.
 // REQUIRES: done <= count; with a guide or a corpus, kinds are counted; if options.guided, `done` is a
 // multiple of Guide::kGeneration.
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
-                     const HuntStep& go_on, HuntTallies& tallies, GuidanceState& learnt);
-// The same from the first run on, or unguided.
+                     const HuntStep& go_on, HuntTallies& tallies, GuidanceState& guidance);
+// Runs the first `count` runs of a hunt whose guidance nobody needs later.
 absl::Status RunHunt(const HuntOptions& options, uint64_t done, uint64_t count, int threads,
                      const HuntStep& go_on, HuntTallies& tallies);
 
-// Runs the entries of options.entries, which learnt.corpus takes in. If `is_begin`, the hunt begins with
-// them: guides learn from them, and the shard's share of them is in the tallies, as findings alone.
+// Runs the entries of options.entries and adds them to guidance.corpus. If `is_begin`, the hunt begins with
+// them: guides learn from them, and the findings of the shard's share of them go into the tallies.
 // kInternal: one failed to run.
 // REQUIRES: there is a corpus, and kinds are counted.
 absl::Status RunEntries(const HuntOptions& options, int threads, bool is_begin,
-                        HuntTallies& tallies, GuidanceState& learnt);
+                        HuntTallies& tallies, GuidanceState& guidance);
 
-// What a run of the hunt comes to.
+// Runs one run of the hunt again.
 RunDigest DigestOfRun(const HuntOptions& options, const RunName& name);
 
-// How many runs go into simpler numbers for each finding.
+// How many runs Shrink may spend on simpler numbers, for each finding.
 inline constexpr int64_t kShrinkRuns = 2'500;
 
 // Shrinks every finding. Calls `go_on` after each; if it says stop, the remaining ones stay as

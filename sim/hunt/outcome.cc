@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "protocol/spanner/fingerprint.h"
-#include "sim/hunt/variation.h"
+#include "sim/hunt/shrink.h"
 #include "sim/judge/run.h"
 #include "sim/world/mix.h"
 
@@ -131,34 +131,34 @@ RunOutcome OutcomeOf(const HuntOptions& options, const RunName& name, const Scen
   return outcome;
 }
 
-std::vector<Shown> ThingsShownBy(const RunOutcome& outcome) {
-  enum class Thing : uint64_t { kMoment, kWord, kViolation, kWaypoint, kApproach };
+std::vector<Feature> FeaturesOf(const RunOutcome& outcome) {
+  enum class Kind : uint64_t { kMoment, kWord, kViolation, kWaypoint, kNearMiss };
   Fingerprint protocol;
   protocol.Add(outcome.protocol);
-  std::vector<Shown> shown;
-  const auto add = [&](Thing thing, uint64_t which, int64_t distance = 0) {
-    const uint64_t what = Combine(protocol.value(), static_cast<uint64_t>(thing));
-    shown.push_back({.what = Combine(what, which), .distance = distance});
+  std::vector<Feature> features;
+  const auto add = [&](Kind kind, uint64_t which, int64_t distance = 0) {
+    const uint64_t what = Combine(protocol.value(), static_cast<uint64_t>(kind));
+    features.push_back({.what = Combine(what, which), .distance = distance});
   };
   std::set<uint64_t> moments;
   for (const KindSeen& seen : outcome.kinds) moments.insert(seen.moment);
-  for (const uint64_t moment : moments) add(Thing::kMoment, moment);
+  for (const uint64_t moment : moments) add(Kind::kMoment, moment);
   for (size_t i = 0; i < kCountOf<Sometimes>; ++i) {
-    if (outcome.metrics.met[i] > 0) add(Thing::kWord, i);
+    if (outcome.metrics.met[i] > 0) add(Kind::kWord, i);
   }
   for (const Breakage& breakage : outcome.breakages) {
-    Fingerprint kind;
-    kind.AddWord(static_cast<uint64_t>(breakage.kind.invariant));
-    kind.Add(breakage.kind.where);
-    add(Thing::kViolation, kind.value());
+    Fingerprint violation;
+    violation.AddWord(static_cast<uint64_t>(breakage.kind.invariant));
+    violation.Add(breakage.kind.where);
+    add(Kind::kViolation, violation.value());
   }
-  for (uint32_t i = 0; i < outcome.reached; ++i) add(Thing::kWaypoint, i);
-  for (size_t i = 0; i < kApproaches; ++i) {
+  for (uint32_t i = 0; i < outcome.reached; ++i) add(Kind::kWaypoint, i);
+  for (size_t i = 0; i < kNearMissKinds; ++i) {
     const std::optional<Nearest>& nearest = outcome.nearest[i];
-    // What is violated is shown already.
-    if (nearest && nearest->distance >= 0) add(Thing::kApproach, i, nearest->distance);
+    // A violation is a feature of its own.
+    if (nearest && nearest->distance >= 0) add(Kind::kNearMiss, i, nearest->distance);
   }
-  return shown;
+  return features;
 }
 
 void AddFindings(const HuntOptions& options, uint64_t run, const RunOutcome& outcome,

@@ -1,4 +1,4 @@
-// What a hunt keeps of a run.
+// Runs one world of a hunt, and records what the hunt counts.
 #pragma once
 
 #include <array>
@@ -31,19 +31,19 @@ struct RunOutcome {
   bool differs = false;
 };
 
-// `sink` hears the run, too; it may be null.
+// `sink` also hears the run; it may be null.
 RunOutcome OutcomeOf(const HuntOptions& options, uint64_t run, ObservationSink* sink);
 // `world` is that of the run.
 RunOutcome OutcomeOf(const HuntOptions& options, const RunName& name, const Scenario& world,
                      ObservationSink* sink);
 
-// What of it a corpus may keep.
-std::vector<Shown> ThingsShownBy(const RunOutcome& outcome);
+// The features by which a corpus may keep the run.
+std::vector<Feature> FeaturesOf(const RunOutcome& outcome);
 
-// What decides from where run number `run` branches.
+// Random bits by which a guide picks the point from which run number `run` branches.
 uint64_t BitsOfPlace(const HuntOptions& options, uint64_t run);
 
-// Adds what it broke to the findings of its protocol.
+// Adds the run's violations to the findings of its protocol.
 void AddFindings(const HuntOptions& options, uint64_t run, const RunOutcome& outcome,
                  HuntTally& tally);
 // Adds the run to the tally of its protocol.

@@ -96,7 +96,7 @@ void RunCoverage::Refresh(const RunJudge& judge, int16_t node, Instant at) {
     OfLock& its = locks_[i];
     if (its.has_believer) its.last_belief = at;
     if (its.has_holder) its.last_holder = at;
-    Approach(judge, lock, at);
+    NoteNearMisses(judge, lock, at);
     its.has_believer = ledger.BelieverCount(lock) > 0;
     its.has_holder = ledger.AnsweredCount(lock) > 0;
     its.is_stale = true;
@@ -104,8 +104,8 @@ void RunCoverage::Refresh(const RunJudge& judge, int16_t node, Instant at) {
   }
 }
 
-// Takes note of how close the change comes to a violation.
-void RunCoverage::Approach(const RunJudge& judge, uint16_t lock, Instant at) {
+// Notes how close the change comes to a violation.
+void RunCoverage::NoteNearMisses(const RunJudge& judge, uint16_t lock, Instant at) {
   OfLock& its = locks_[lock];
   const Ledger& ledger = judge.ledger();
   const std::optional<Version>& newest = ledger.Newest(lock);
@@ -113,7 +113,7 @@ void RunCoverage::Approach(const RunJudge& judge, uint16_t lock, Instant at) {
   if (owner >= 0 && owner != its.owner) its.was_taken = its.lease_until.has_value();
   if (owner >= 0 && its.owner >= 0 && owner != its.owner && its.lease_until) {
     const Duration lease = judge.setup().Node(its.owner).lease;
-    Come(NearMissKind::kLease, judge, at - *its.lease_until, lease, *its.lease_until);
+    NoteNearMiss(NearMissKind::kLease, judge, at - *its.lease_until, lease, *its.lease_until);
   }
   its.owner = owner;
   its.lease_until.reset();
@@ -125,7 +125,7 @@ void RunCoverage::Approach(const RunJudge& judge, uint16_t lock, Instant at) {
     if (its.was_taken && !its.has_believer && its.last_believer >= 0 &&
         believer != its.last_believer) {
       const Duration lease = judge.setup().Node(its.last_believer).lease;
-      Come(NearMissKind::kBelief, judge, at - its.last_belief, lease, its.last_belief);
+      NoteNearMiss(NearMissKind::kBelief, judge, at - its.last_belief, lease, its.last_belief);
     }
     its.last_believer = believer;
   }
@@ -133,16 +133,16 @@ void RunCoverage::Approach(const RunJudge& judge, uint16_t lock, Instant at) {
   if (ledger.AnsweredCount(lock) == 0 && ledger.CandidateCount(lock) > 0) {
     const Duration bound = judge.setup().locks[lock].wedge_bound;
     const Instant since = std::max(its.last_holder, last_disturbed_);
-    Come(NearMissKind::kWedge, judge, bound - (at - since), bound, since);
+    NoteNearMiss(NearMissKind::kWedge, judge, bound - (at - since), bound, since);
   }
 }
 
-// So much was left of the whole.
-void RunCoverage::Come(NearMissKind approach, const RunJudge& judge, Duration left, Duration whole,
-                       Instant at) {
+// `left` of `whole` was left before a violation.
+void RunCoverage::NoteNearMiss(NearMissKind kind, const RunJudge& judge, Duration left,
+                               Duration whole, Instant at) {
   static constexpr std::array<Invariant, 3> kInvariants = {
       Invariant::kLeaseRespected, Invariant::kSingleLeaderBelief, Invariant::kNoWedge};
-  const auto place = static_cast<size_t>(approach);
+  const auto place = static_cast<size_t>(kind);
   if (judge.setup().promises[static_cast<size_t>(kInvariants[place])] != Promise::kPromised) return;
   const int64_t distance = left.ns / std::max<int64_t>(whole.ns / 1024, 1);
   std::optional<Nearest>& nearest = nearest_[place];

@@ -1,7 +1,7 @@
-// Kinds of steps: what a hunt counts to see whether its runs still show anything new.
+// Counts kinds of steps, by which a hunt sees whether its runs still show anything new.
 //
-// Each time that a process reaches a phase of a step, the moment is of one kind. A kind is a hash of
-//   - the step, the phase, and what the process was told then (outcome or code);
+// Each time a process reaches a phase of a step, that event is of one kind. A kind is a hash of
+//   - the step, the phase, and the result that the process heard (outcome or code);
 //   - the kinds of faults in force;
 //   - of each node that takes part in the lock: whether its process runs, is paused or cut off, what it
 //     would answer, whether it believes, works, and owns the newest version;
@@ -9,7 +9,7 @@
 //     single_leader_belief (since the last belief lapsed), no_wedge (since the last holder).
 // Invariants:
 //   1. The kinds of a run are a function of its observations.
-//   2. Names and places of nodes are no part of a kind: worlds that differ in them alone show the same.
+//   2. Names and places of nodes are no part of a kind: worlds that differ only in them show the same kinds.
 //   3. Known kinds add up: those of all shards of a hunt, added in any order, are those of the whole.
 // Deliberately left out: violations. They are counted as findings (hunt.h).
 #pragma once
@@ -32,8 +32,8 @@
 
 namespace whorl::sim {
 
-// How far something is from happening, in parts of the lease, on a scale of powers of two.
-// Negative slack (it has happened, or is overdue) has buckets of its own.
+// Puts a slack into a bucket: parts of the lease, on a scale of powers of two. Negative slack (the event has
+// happened, or is overdue) has buckets of its own.
 uint8_t SlackBucket(Duration slack, Duration lease);
 
 // A kind, and when the run showed it first.
@@ -46,24 +46,24 @@ struct KindSeen {
   WHORL_FIELDS(KindSeen, kind, at, cell, moment);
 };
 
-// What a run can come close to. Of violations, only those of what its protocol promises count.
+// The ways in which a run can come close to a goal. Only promised invariants count.
 enum class NearMissKind : uint8_t {
   kLease,   // lease_respected: from the end of a lease until the next owner's commit
   kBelief,  // single_leader_belief: from the end of a belief until the next one of another process
   kWedge,   // no_wedge: what is left of the bound, when nobody has held the lock for long
-  kReach,   // the hunt's waypoints: how many of them are left
+  kReach,   // the hunt's waypoints: how many of them were not reached
 };
-inline constexpr size_t kApproaches = 4;
+inline constexpr size_t kNearMissKinds = 4;
 
 // How close the run came, and when.
 struct Nearest {
   // In 1/1024 of the lease, or of the bound; negative: violated. Of waypoints, how many.
   int64_t distance = 0;
-  // When the belief or the lease ended, nobody held the lock any more, or the last waypoint was reached.
+  // When the belief or the lease ended, the last holder lost the lock, or the last waypoint was reached.
   Instant at;
   WHORL_FIELDS(Nearest, distance, at);
 };
-using NearestOfRun = std::array<std::optional<Nearest>, kApproaches>;
+using NearestOfRun = std::array<std::optional<Nearest>, kNearMissKinds>;
 
 class RunCoverage final : public JudgedSink {
  public:
@@ -71,7 +71,7 @@ class RunCoverage final : public JudgedSink {
 
   void Hear(const Observation& observation, const RunJudge& judge) override;
 
-  // Ascending, each once.
+  // The kinds seen, ascending, each once. Call it once, at the end.
   std::vector<KindSeen> Take();
   const NearestOfRun& nearest() const { return nearest_; }
 
@@ -80,7 +80,7 @@ class RunCoverage final : public JudgedSink {
     int16_t node = 0;
     bool is_stale = true;
     uint32_t state = 0;   // Ledger::StateBits
-    uint32_t others = 0;  // what is true of any other node
+    uint32_t others = 0;  // facts that hold of any other node
     Instant sent;         // when its last call was sent
   };
   struct OfLock {
@@ -90,18 +90,18 @@ class RunCoverage final : public JudgedSink {
     bool has_holder = false;  // some process would be answered "has lock"
     Instant last_belief;      // when there was a believer last; at first, the run's start
     Instant last_holder;
-    int16_t last_believer = -1;          // its node
-    bool was_taken = false;              // by its owner from another one, who had not released it
-    int16_t owner = -1;                  // of the newest version
+    int16_t last_believer = -1;  // its node
+    bool was_taken = false;      // the owner took it from another one that had not released it
+    int16_t owner = -1;          // of the newest version
     std::optional<Instant> lease_until;  // of that, unless it was released
   };
 
   static constexpr int16_t kAllNodes = -1;
 
   void Refresh(const RunJudge& judge, int16_t node, Instant at);
-  void Approach(const RunJudge& judge, uint16_t lock, Instant at);
-  void Come(NearMissKind approach, const RunJudge& judge, Duration left, Duration whole,
-            Instant at);
+  void NoteNearMisses(const RunJudge& judge, uint16_t lock, Instant at);
+  void NoteNearMiss(NearMissKind kind, const RunJudge& judge, Duration left, Duration whole,
+                    Instant at);
   void ReadStates(const RunJudge& judge, uint16_t lock);
   void Note(const ReachedPhase& reached, const RunJudge& judge, Instant at);
 
@@ -112,7 +112,7 @@ class RunCoverage final : public JudgedSink {
   NearestOfRun nearest_;
   Instant last_disturbed_;
   std::vector<KindSeen> seen_;
-  // The kinds seen last, by their low bits: most are the same again.
+  // The kinds seen last, by their low bits: most steps repeat one of them.
   std::array<uint64_t, 1024> recent_{};
 };
 

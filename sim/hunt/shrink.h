@@ -13,6 +13,7 @@
 #include <functional>
 #include <vector>
 
+#include "sim/hunt/world_generator.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
@@ -25,7 +26,7 @@ std::vector<Scenario> WithPlainerNumbers(const Scenario& scenario);
 // Scenarios with fewer parts, then those with simpler numbers.
 std::vector<Scenario> SmallerScenarios(const Scenario& scenario);
 
-// With what the schedule says of it.
+// Removes the fault and the schedule's entries that refer to it.
 void TakeOutFault(Scenario& scenario, size_t gone);
 
 struct Shrunk {
@@ -39,5 +40,17 @@ struct Shrunk {
 // nothing.
 Shrunk Shrink(Scenario scenario, const std::function<bool(const Scenario&)>& keeps,
               int64_t max_runs);
+
+// Draws worlds around a scenario, for a hunt that starts from one.
+//
+// Invariants:
+//   1. Run 0 is the scenario as it stands, with its seed and its schedule.
+//   2. Each other run has another seed, of the schedule a part from its beginning (so that virtual time
+//      decides what follows), mostly the faults of the scenario, and up to two that a hunt would draw.
+//   3. A variation is a valid scenario: written as text, it loads.
+
+// `options` says which faults may be added. REQUIRES: the scenario came from the loader.
+Scenario VariationOf(const Scenario& scenario, const WorldOptions& options, uint64_t run,
+                     uint64_t seed);
 
 }  // namespace whorl::sim

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "sim/hunt/fault_generator.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/world/draws.h"
 #include "sim/world/latency.h"
@@ -18,13 +17,13 @@ using Shares = Draws::Weighted<int64_t>;
 
 class WorldGenerator {
  public:
-  WorldGenerator(const WorldOptions& options, const SharedCapabilities& ground, uint64_t seed)
-      : options_(options), ground_(ground), draws_(Combine(Mix(seed), ground.Hash())) {}
+  WorldGenerator(const WorldOptions& options, const SharedCapabilities& shared, uint64_t seed)
+      : options_(options), shared_(shared), draws_(Combine(Mix(seed), shared.Hash())) {}
 
   Scenario Draw() {
     world_.name = "drawn";
     world_.about = "Drawn by whorl hunt.";
-    world_.protocol = ground_.protocols.front()->name;
+    world_.protocol = shared_.protocols.front()->name;
     world_.duration = options_.duration;
     world_.seed = static_cast<uint64_t>(draws_.Between(1, 999'999));
     DrawLocks();
@@ -34,7 +33,7 @@ class WorldGenerator {
     DrawRows();
     const Duration safety = SafetyPhase();
     DrawStarts(safety);
-    DrawFaults(options_, ground_, safety, draws_, world_);
+    DrawFaults(options_, shared_, safety, draws_, world_);
     // Drawn last, so that adding it has moved no other draw.
     world_.network.announce_releases = draws_.Percent(25);
     DrawStopTakes();
@@ -49,7 +48,7 @@ class WorldGenerator {
   // A heartbeat of the lock "job" cleans up rows whose keys begin with job_.
   void DrawLocks() {
     world_.locks = {"lock"};
-    if (ground_.takes_one_lock || !draws_.Percent(15)) return;
+    if (shared_.takes_one_lock || !draws_.Percent(15)) return;
     // Names of side rows are lock names, too: "X_1" could be a side row of "X".
     static constexpr std::array<Draws::Weighted<std::array<const char*, 2>>, 3> kNames = {
         {{45, {"job", "job_daily"}}, {30, {"jobs", "mails"}}, {25, {"X", "X_1"}}}};
@@ -59,9 +58,9 @@ class WorldGenerator {
 
   // A longer run has room for longer leases.
   Duration DrawLease() {
-    const Duration least = std::max({Seconds(1), ground_.lease_min, options_.lease_min});
+    const Duration least = std::max({Seconds(1), shared_.lease_min, options_.lease_min});
     const Duration most =
-        std::min(std::max({Seconds(30), options_.duration / 5, least}), ground_.lease_max);
+        std::min(std::max({Seconds(30), options_.duration / 5, least}), shared_.lease_max);
     const Duration drawn = draws_.Log(least, most);
     return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
   }
@@ -71,11 +70,11 @@ class WorldGenerator {
         {{36, 2}, {36, 3}, {13, 4}, {8, 5}, {4, 6}, {3, 7}}};
     const int64_t count = draws_.Weigh<int64_t>(kCounts);
     const Duration lease = DrawLease();
-    const bool may_mix = options_.beyond_assumptions || ground_.may.leases_may_differ;
+    const bool may_mix = options_.beyond_assumptions || shared_.may.leases_may_differ;
     const bool is_mixed = draws_.Percent(20) && may_mix;
     const bool has_bad_clocks = draws_.Percent(40);
     // The last use is the blocking wrapper.
-    const int64_t uses = ground_.has_blocking_wrapper ? 3 : 2;
+    const int64_t uses = shared_.has_blocking_wrapper ? 3 : 2;
     const int64_t use = draws_.Between(0, uses);
     for (int64_t i = 0; i < count; ++i) {
       NodeSpec node;
@@ -102,11 +101,11 @@ class WorldGenerator {
 
   void DrawClock(ClockSpec& clock) {
     const int64_t assumed =
-        options_.rate_ppm_max != 0 ? options_.rate_ppm_max : ground_.may.rate_ppm_max;
+        options_.rate_ppm_max != 0 ? options_.rate_ppm_max : shared_.may.rate_ppm_max;
     const int64_t rate = options_.beyond_assumptions && draws_.Percent(20) ? 50'000 : assumed;
     if (draws_.Percent(70)) clock.rate_ppm = draws_.Between(-rate, rate);
     const Duration most =
-        options_.beyond_assumptions ? Seconds(3600) : ground_.may.wall_clock_error_max;
+        options_.beyond_assumptions ? Seconds(3600) : shared_.may.wall_clock_error_max;
     if (draws_.Percent(50) && most >= Milliseconds(1)) {
       clock.offset = draws_.EitherWay(Milliseconds(1), most);
     }
@@ -121,7 +120,7 @@ class WorldGenerator {
   }
 
   void DrawSharedId() {
-    const bool may = options_.beyond_assumptions || ground_.may.ids_may_be_shared;
+    const bool may = options_.beyond_assumptions || shared_.may.ids_may_be_shared;
     if (!draws_.Percent(8) || !may) return;
     world_.nodes[0].id = world_.nodes[1].id = "twin";
   }
@@ -133,7 +132,7 @@ class WorldGenerator {
       spanner.truetime.epsilon = Rounded(draws_.Log(Microseconds(500), Milliseconds(50)));
     }
     const Duration most =
-        options_.beyond_assumptions ? Seconds(3600) : ground_.may.current_timestamp_max;
+        options_.beyond_assumptions ? Seconds(3600) : shared_.may.current_timestamp_max;
     if (draws_.Percent(20) && most >= Milliseconds(1)) {
       spanner.current_timestamp_error = draws_.EitherWay(Milliseconds(1), most);
     }
@@ -171,7 +170,7 @@ class WorldGenerator {
 
   // Between a lock's row and the rows beside it, and between two locks.
   void DrawSplits() {
-    if (ground_.takes_one_lock || !draws_.Percent(12)) return;
+    if (shared_.takes_one_lock || !draws_.Percent(12)) return;
     std::vector<std::string>& splits = world_.spanner.splits;
     for (const std::string& lock : world_.locks) {
       if (draws_.Percent(60)) splits.push_back(lock + "_");
@@ -181,8 +180,8 @@ class WorldGenerator {
 
   // Rows that earlier processes left behind, for tables whose columns can be filled generically.
   void DrawRows() {
-    if (!draws_.Percent(15) || !ground_.has_one_table) return;
-    const ProtocolInfo& protocol = *ground_.protocols.front();
+    if (!draws_.Percent(15) || !shared_.has_one_table) return;
+    const ProtocolInfo& protocol = *shared_.protocols.front();
     for (const ColumnInfo& column : protocol.columns) {
       const bool is_number = column.type == Type::kInt64;
       const bool is_known =
@@ -214,7 +213,7 @@ class WorldGenerator {
   // Leaves time for no_wedge to be judged, and for calls that hang when the faults end.
   Duration SafetyPhase() {
     Duration bound;
-    ground_.HoldsOfEach(world_, [&] {
+    shared_.HoldsOfEach(world_, [&] {
       const Duration round_trip = RoundTripP999(world_.spanner.preset);
       for (const LockSetup& lock : MakeCheckerSetup(world_, round_trip).locks) {
         bound = std::max(bound, lock.wedge_bound);
@@ -241,7 +240,7 @@ class WorldGenerator {
   }
 
   const WorldOptions& options_;
-  const SharedCapabilities& ground_;
+  const SharedCapabilities& shared_;
   Draws draws_;
   Scenario world_;
 };
@@ -253,8 +252,8 @@ Scenario DrawWorld(const WorldOptions& options, const ProtocolInfo& protocol, ui
   return DrawWorld(options, SharedCapabilities({&alone, 1}), seed);
 }
 
-Scenario DrawWorld(const WorldOptions& options, const SharedCapabilities& ground, uint64_t seed) {
-  return WorldGenerator(options, ground, seed).Draw();
+Scenario DrawWorld(const WorldOptions& options, const SharedCapabilities& shared, uint64_t seed) {
+  return WorldGenerator(options, shared, seed).Draw();
 }
 
 }  // namespace whorl::sim

@@ -1,5 +1,5 @@
-// Draws complete worlds to hunt in, in swarm style: each world leaves out most of the possible
-// ingredients, so the remaining ones come in unusual doses.
+// Draws complete worlds to hunt in, in swarm style: each world uses only a few of the possible kinds of
+// faults and settings, so these are frequent in it.
 //
 //   |<-- safety phase: faults -->|<-- liveness phase: faults have ended -->|
 //
@@ -19,11 +19,11 @@
 #include "protocol/protocols.h"
 #include "sim/hunt/shared_capabilities.h"
 #include "sim/scenario/scenario.h"
+#include "sim/world/draws.h"
 
 namespace whorl::sim {
 
-// How worlds are drawn; hunts by the command are all kSwarm, and the others are there to be compared
-// with it (tests/mutants/searches.sh).
+// How a world is drawn. kUniform is there to be compared with kSwarm (tests/mutants/searches.sh).
 enum class Style : uint8_t {
   kSwarm,
   kUniform,  // every kind of fault in every world, at any time or step of any node
@@ -44,9 +44,16 @@ struct WorldOptions {
 
 // REQUIRES of both: duration >= 10 s.
 Scenario DrawWorld(const WorldOptions& options, const ProtocolInfo& protocol, uint64_t seed);
-// One in which each protocol of the common ground can run, and whose protocol is the first of them. A
-// fault in it strikes at a time, or waits for a step that all of them have. Without rows of earlier
-// processes, unless they have one table.
-Scenario DrawWorld(const WorldOptions& options, const SharedCapabilities& ground, uint64_t seed);
+// Draws a world in which each of the protocols can run, and which has the first of them. Its faults strike at
+// a time, or wait for a step that all protocols have. It has rows of earlier processes only if the protocols
+// share one table.
+Scenario DrawWorld(const WorldOptions& options, const SharedCapabilities& shared, uint64_t seed);
+
+// Draws the faults of a world; only world_generator.cc calls it.
+
+// Adds faults to a world without any. `safety` is the length of the safety phase. REQUIRES:
+// everything else in the world has been drawn.
+void DrawFaults(const WorldOptions& options, const SharedCapabilities& shared, Duration safety,
+                Draws& draws, Scenario& world);
 
 }  // namespace whorl::sim

@@ -15,6 +15,7 @@ namespace {
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class ServeTest : public CliTest {
@@ -41,6 +42,18 @@ TEST_F(ServeTest, DatabasesBeginWithTheDdlOfFiles) {
   Write("again.sql", "CREATE TABLE c (k INT64) PRIMARY KEY (k);");
   EXPECT_THAT(Serve("--ddl a.sql --ddl b.sql", "\"$W\" lock init --ddl again.sql"),
               Ends(0, HasSubstr("done already: \"CREATE TABLE c \"")));
+}
+
+// A script that relies on them is told a release before it breaks.
+TEST_F(ServeTest, OptionsThatGoWarnAndStillWork) {
+  const Ended ended =
+      Serve("--replication 1ms --no-retry-info --pending-column --repeatable-read", "echo served");
+  EXPECT_THAT(ended, Ends(0, HasSubstr("served")));
+  for (const char* option :
+       {"--replication", "--no-retry-info", "--pending-column", "--repeatable-read"}) {
+    EXPECT_THAT(ended.err, HasSubstr(std::string(option) + " goes with the next release"));
+  }
+  EXPECT_THAT(Serve("--epsilon 1ms", "true").err, Not(HasSubstr("goes with")));
 }
 
 TEST_F(ServeTest, PassesOnHowTheCommandEnded) {

@@ -29,12 +29,12 @@ Scenario Sized(int nodes, uint64_t seed = 1) {
 
 struct OneRun {
   Scenario world;
-  std::vector<Shown> shown;
+  std::vector<Feature> features;
 };
 
 std::vector<std::string> NamesOf(const std::vector<OneRun>& runs) {
   Corpus corpus;
-  for (const OneRun& run : runs) corpus.Add(run.world, {}, run.shown);
+  for (const OneRun& run : runs) corpus.Add(run.world, {}, run.features);
   std::vector<std::string> names;
   for (const auto& [name, world] : corpus.entries()) names.push_back(name);
   return names;
@@ -49,7 +49,7 @@ TEST(Corpus, DoesNotDependOnTheOrderOfRunsNorOnRepetition) {
       {Sized(4), {{4, 5}}},         {Sized(1), {{5, 0}, {1, 0}}},
   };
   const std::vector<std::string> names = NamesOf(runs);
-  EXPECT_EQ(names.size(), 4u);  // the world of three nodes shows nothing that no simpler one shows
+  EXPECT_EQ(names.size(), 4u);  // the world of three nodes has no feature that no simpler one has
   std::ranges::sort(runs, {}, [](const OneRun& run) { return NameOf(run.world); });
   do {
     EXPECT_EQ(NamesOf(runs), names);
@@ -61,7 +61,7 @@ TEST(Corpus, DoesNotDependOnTheOrderOfRunsNorOnRepetition) {
   EXPECT_EQ(NamesOf(twice), names);
 }
 
-TEST(Corpus, KeepsTheSimplestThatShowsAThingAndTheClosest) {
+TEST(Corpus, KeepsTheSimplestRunWithAFeatureAndTheClosest) {
   EXPECT_EQ(NamesOf({{Sized(3), {{1, 0}}}, {Sized(2), {{1, 0}}}}), std::vector{NameOf(Sized(2))});
   EXPECT_EQ(NamesOf({{Sized(3), {{1, 4}}}, {Sized(2), {{1, 5}}}}), std::vector{NameOf(Sized(3))});
   // Equally simple ones: whichever, but always the same.

@@ -1,13 +1,12 @@
 // Goals that are said to be impossible for a protocol: a reader takes a hunt's "cannot" for proven.
 
-#include "sim/scenario/goals.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "protocol/protocols.h"
 #include "sim/hunt/hunt.h"
+#include "sim/scenario/waypoints.h"
 
 namespace whorl::sim::goals_test {
 namespace {

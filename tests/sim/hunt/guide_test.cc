@@ -167,7 +167,7 @@ TEST(GuidedHunt, GoesOnFromWhatItsGuidesRemember) {
   ASSERT_TRUE(RunHunt(options, 0, 384, 1, step, parts, learnt).ok());
   for (auto& [protocol, guide] : learnt.guides) {
     for (auto& [number, cell] : guide.cells) {
-      for (BranchPoint& moment : cell.moments) moment.world = nullptr;
+      for (BranchPoint& point : cell.points) point.world = nullptr;
     }
     for (auto& moments : guide.nearest) {
       for (BranchPoint& moment : moments) moment.world = nullptr;
@@ -205,7 +205,7 @@ TEST(Guide, RemembersABoundedNumberOfMoments) {
     guide.Learn({.run = run}, world, SeenIn(1), nearest);
   }
   EXPECT_EQ(guide.cells.size(), Guide::kCellsMax);
-  EXPECT_EQ(guide.cells.at(1).moments.size(), Guide::kMomentsOfCell);
+  EXPECT_EQ(guide.cells.at(1).points.size(), Guide::kPointsOfCell);
   EXPECT_EQ(guide.nearest[0].size(), Guide::kNearestMax);
   for (const BranchPoint& moment : guide.nearest[0]) EXPECT_EQ(moment.distance, 0);
 }

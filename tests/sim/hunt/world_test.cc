@@ -11,7 +11,7 @@
 #include <string>
 #include <variant>
 
-#include "sim/hunt/variation.h"
+#include "sim/hunt/shrink.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/scenario/assumptions.h"
 #include "sim/scenario/language.h"
