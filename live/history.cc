@@ -155,11 +155,11 @@ class Merge {
   void Take(const sim::ProcessStopped& what, const ReportedEvent& event) {
     Observe(event.at, what);
     nodes_[what.process.node].runs = false;
-    SettleBeliefs(what.process, event.at);
+    RecomputeBeliefs(what.process, event.at);
   }
   void Take(const sim::ProcessGone& what, const ReportedEvent& event) {
     nodes_[what.process.node].runs = false;
-    SettleBeliefs(what.process, event.at);
+    RecomputeBeliefs(what.process, event.at);
     nodes_[what.process.node].calls.clear();
     std::erase_if(beliefs_,
                   [&](const auto& belief) { return belief.first.first.node == what.process.node; });
@@ -170,14 +170,14 @@ class Merge {
     Belief& belief = beliefs_[{what.process, what.lock}];
     belief.standing = what.standing.believes;
     belief.lapses_at = event.lapses_at;
-    Settle({what.process, what.lock}, belief, event.at);
+    RecomputeBelief({what.process, what.lock}, belief, event.at);
   }
-  void SettleBeliefs(ProcessId process, Instant at) {
+  void RecomputeBeliefs(ProcessId process, Instant at) {
     for (auto& [key, belief] : beliefs_) {
-      if (key.first == process) Settle(key, belief, at);
+      if (key.first == process) RecomputeBelief(key, belief, at);
     }
   }
-  void Settle(const std::pair<ProcessId, uint16_t>& key, Belief& belief, Instant at) {
+  void RecomputeBelief(const std::pair<ProcessId, uint16_t>& key, Belief& belief, Instant at) {
     const bool lapsed = belief.lapses_at && at >= *belief.lapses_at;
     const bool believes = belief.standing && !lapsed && nodes_[key.first.node].runs;
     if (believes == std::exchange(belief.believes, believes)) return;
@@ -196,7 +196,7 @@ class Merge {
           next = belief;
       }
       if (next == beliefs_.end()) return;
-      Settle(next->first, next->second, *next->second.lapses_at);
+      RecomputeBelief(next->first, next->second, *next->second.lapses_at);
     }
   }
 

@@ -73,9 +73,9 @@ bool IsNameable(const sim::CallServed& served) {
   return served.request == kExecuteSql && served.call.attempt <= 1 && served.code == Code::kAborted;
 }
 
-// Sets the first seed whose run comes to the real run's verdicts, since some depend on the seed. If no
-// seed does, the scenario's own stays, and the model does not agree with the real run.
-void SettleSeed(sim::Scenario& saved) {
+// Sets the first seed whose run has the verdicts of the real run, since some depend on the seed. If no
+// seed does, keeps the seed of the scenario: the model does not agree with the real run.
+void PickSeedThatReproduces(sim::Scenario& saved) {
   const uint64_t own = saved.seed;
   for (uint64_t i = 0; i < kSeedsMax; ++i) {
     saved.seed = own + i;
@@ -122,7 +122,7 @@ sim::Scenario ScenarioOf(BackendKind kind, const sim::Scenario& scenario,
   if (aborts.size() <= kAbortsMax) {
     saved.faults.insert(saved.faults.end(), aborts.begin(), aborts.end());
   }
-  SettleSeed(saved);
+  PickSeedThatReproduces(saved);
   return saved;
 }
 

@@ -140,7 +140,7 @@ class Meter final : public LockObserver {
     if (next_) next_->OnTransactionBegan(step);
   }
   // Updates the gauges that change with time: a lease runs out by itself.
-  void Settle() {
+  void UpdateGauges() {
     const std::lock_guard lock(mutex_);
     const Duration left = leadership_.until - MonotonicNow();
     const bool leads = leadership_.leads && left > Duration();
@@ -178,7 +178,7 @@ class LockMetrics::Core final : public prometheus::Collectable {
   std::vector<prometheus::MetricFamily> Collect() const override {
     const std::lock_guard lock(mutex_);
     for (const auto& meter : meters_) meter->ForgetLed();
-    for (const auto& meter : meters_) meter->Settle();
+    for (const auto& meter : meters_) meter->UpdateGauges();
     return registry_.Collect();
   }
   std::shared_ptr<LockObserver> Observe(const std::string& lock, const std::string& protocol,

@@ -45,7 +45,7 @@ Exit codes: 0 measured; 2 bad input or usage; 3 the output could not be written.
 
 // Sorts the values and removes duplicates.
 template <typename T>
-void Settle(std::vector<T>& values) {
+void SortAndDeduplicate(std::vector<T>& values) {
   std::ranges::sort(values);
   values.erase(std::ranges::unique(values).begin(), values.end());
 }
@@ -64,7 +64,7 @@ void TakeProtocols(const std::string& text, CostRequest& request) {
     }
     places.push_back(place);
   }
-  Settle(places);
+  SortAndDeduplicate(places);
   request.cost.protocols.clear();
   for (const size_t place : places) request.cost.protocols.emplace_back(known[place]);
 }
@@ -79,7 +79,7 @@ void TakeLeases(const std::string& text, CostRequest& request) {
     }
     request.cost.leases.push_back(lease);
   }
-  Settle(request.cost.leases);
+  SortAndDeduplicate(request.cost.leases);
 }
 
 void TakePreset(const std::string& text, CostRequest& request) {
@@ -97,7 +97,7 @@ void AddNumbers(CLI::App& app, const std::string& name, uint64_t max,
     for (const std::string& word : CommaSeparated(text)) {
       taken.push_back(static_cast<int64_t>(NumberOf(name, word, 1, max)));
     }
-    Settle(taken);
+    SortAndDeduplicate(taken);
   };
   app.add_option_function<std::string>(name, take, help)->type_name("N,...");
 }

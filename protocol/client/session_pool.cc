@@ -91,9 +91,9 @@ void Create(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now
   }
 }
 
-// The consequences of any change.
-void Settle(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
-            std::vector<PoolEffect>& out) {
+// Called after every change: serves waiting requests, and creates sessions that are lacking.
+void ServeAndCreate(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
+                    std::vector<PoolEffect>& out) {
   Serve(policy, pool, out);
   Create(policy, pool, now, out);
 }
@@ -163,14 +163,14 @@ SessionPoolPolicy RegularSessionPolicy() {
 
 void OpenPool(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
               std::vector<PoolEffect>& out) {
-  Settle(policy, pool, now, out);
+  ServeAndCreate(policy, pool, now, out);
 }
 
 void AskForSession(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
                    AskerId asker, std::vector<PoolEffect>& out) {
   pool.askers.push_back({.asker = asker, .deadline = now + policy.ask_timeout});
   if (pool.closed) return RefuseAll(pool, ClosedStatus(), out);
-  Settle(policy, pool, now, out);
+  ServeAndCreate(policy, pool, now, out);
 }
 
 void StopAsking(SessionPool& pool, AskerId asker) {
@@ -188,7 +188,7 @@ void ReturnSession(const SessionPoolPolicy& policy, SessionPool& pool, LocalInst
     session->idle_since = now;
     MakeIdle(policy, pool, *session, now, now + policy.keep_alive_after, out);
   }
-  Settle(policy, pool, now, out);
+  ServeAndCreate(policy, pool, now, out);
 }
 
 void OnSessionsCreated(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
@@ -211,7 +211,7 @@ void OnSessionsCreated(const SessionPoolPolicy& policy, SessionPool& pool, Local
                              .idle_since = now,
                              .next_ping = now + policy.keep_alive_after});
   }
-  Settle(policy, pool, now, out);
+  ServeAndCreate(policy, pool, now, out);
 }
 
 void OnCreationFailed(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
@@ -233,7 +233,7 @@ void OnCreationFailed(const SessionPoolPolicy& policy, SessionPool& pool, LocalI
       pool.create_at = now + policy.creation.max;
     }
   }
-  Settle(policy, pool, now, out);
+  ServeAndCreate(policy, pool, now, out);
 }
 
 void OnPinged(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
@@ -246,7 +246,7 @@ void OnPinged(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant n
     const Duration pause = status.ok() ? policy.keep_alive_after : policy.ping_again_after;
     MakeIdle(policy, pool, *session, now, now + pause, out);
   }
-  Settle(policy, pool, now, out);
+  ServeAndCreate(policy, pool, now, out);
 }
 
 std::optional<LocalInstant> NextPoolTime(const SessionPoolPolicy& policy, const SessionPool& pool) {
@@ -271,7 +271,7 @@ void OnPoolTime(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant
   if (pool.closed) return;
   RefuseLate(pool, now, out);
   if (policy.kind == SessionKind::kRegular) LookAfterIdle(policy, pool, now, out);
-  Settle(policy, pool, now, out);
+  ServeAndCreate(policy, pool, now, out);
 }
 
 void ClosePool(const SessionPoolPolicy& policy, SessionPool& pool, std::vector<PoolEffect>& out) {
