@@ -31,15 +31,9 @@ std::string ExpectedInteger(const KeyInfo& key) {
 
 std::string Got(const JsonValue& value) { return Cat(", got ", Described(value)); }
 
+// REQUIRES: a form of a duration.
 std::string_view ExpectedDuration(Form form) {
-  switch (form) {
-    case Form::kPositiveDuration:
-      return "expected more than 0s";
-    case Form::kDuration:
-      return "expected 0s or more";
-    default:
-      return "";
-  }
+  return form == Form::kPositiveDuration ? "expected more than 0s" : "expected 0s or more";
 }
 
 bool IsArray(const JsonValue& value, Problems& problems) {
