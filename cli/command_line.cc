@@ -12,22 +12,12 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/bench/command.h"
 #include "cli/check/command.h"
-#include "cli/convert_command.h"
-#include "cli/diff/command.h"
+#include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/explore/command.h"
 #include "cli/grpc_commands.h"
-#include "cli/hand_over.h"
-#include "cli/hunt/command.h"
 #include "cli/interrupt.h"
-#include "cli/new_command.h"
 #include "cli/output.h"
-#include "cli/protocols_command.h"
-#include "cli/replay/command.h"
-#include "cli/report_command.h"
-#include "cli/sub_command.h"
 #include "cli/usage.h"
 #include "cli/version.h"
 

@@ -1,5 +1,3 @@
-#include "cli/convert_command.h"
-
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "sim/scenario/earlier_words.h"

@@ -1,9 +1,15 @@
-// What a command that judges ends with: one table for all of them, docs/EXIT_CODES.md.
+// Decides the exit code of a command that judges, by the one table of docs/EXIT_CODES.md.
 #pragma once
 
+#include <CLI/App.hpp>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "cli/exit_code.h"
 #include "sim/judge/check_report.h"
 
@@ -47,5 +53,23 @@ struct CommandResult {
 // What was found comes first, then what could not be done, then input that is bad, then an end that is
 // missing; --exit-code-found 0 hides none of these.
 int CodeOf(const ExitRules& rules, const CommandResult& result);
+
+// Options by which the command line sets the rules: --expect, --any and --accept-incomplete.
+
+void AddExpectAndAny(CLI::App& app, const std::shared_ptr<ExitRules>& rules);
+void AddAcceptIncomplete(CLI::App& app, const std::shared_ptr<ExitRules>& rules);
+
+// Messages about invariants that --expect names and the search does not look for. `invariant`: the only one
+// that it looks for.
+std::vector<std::string> ContradictionsOfExpect(const ExitRules& rules, bool promised_only,
+                                                std::optional<Invariant> invariant);
+
+// The exit code of a command after it has printed its verdict: by `done`, if that is an error, else by CodeOf.
+// Prints on standard error why an answer is missing.
+int EndJudged(const absl::Status& done, const ExitRules& rules, const CommandResult& result);
+
+// The line above violations that do not decide.
+inline constexpr std::string_view kUndecidingHead =
+    "found, and not promised, so that the exit code is not 1 for it (--any, --expect INVARIANT):";
 
 }  // namespace whorl::cli

@@ -20,7 +20,7 @@ struct CheckRequest;
 struct ReplayRequest;
 struct TakeoverRequest;
 
-// The functions that run them: those of whorl are in hand_over.h, those of whorl-grpc in
+// The functions that run them: those of whorl come from HandedOver, those of whorl-grpc in
 // cli/grpc/main.cc. Each returns the exit code.
 struct GrpcCommands {
   std::function<int()> lock;
@@ -57,5 +57,10 @@ inline constexpr GrpcSubCommand kGrpcSubCommands[] = {
 // Parses the whole command line and runs it. REQUIRES: no other thread runs yet. Returns the exit
 // code.
 int Main(int argc, char** argv, const GrpcCommands& grpc);
+
+// Commands that hand over to whorl-grpc by exec: this process becomes that program, which lies beside this
+// one or, if whorl was installed, in ../libexec/whorl. They return only if that fails, and say why. whorl-grpc
+// gets the command line as it was typed, argv[0] included, so that ps and pgrep show it.
+GrpcCommands HandedOver(int argc, char** argv);
 
 }  // namespace whorl::cli

@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -17,6 +21,7 @@
 #include "sim/scenario/loader.h"
 
 namespace whorl::cli {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -161,6 +166,31 @@ std::string SameInput(const Inputs& inputs, const std::string& path) {
   if (scenario != inputs.scenarios.end()) return scenario->path;
   const auto bad = std::ranges::find_if(inputs.bad, is_it);
   return bad == inputs.bad.end() ? std::string() : bad->path;
+}
+
+std::vector<std::string> StatementsIn(const std::string& text) {
+  std::vector<std::string> statements(1);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    line = line.substr(0, std::min(line.find("--"), line.find('#')));
+    for (const char c : line + "\n") {
+      if (c == ';') {
+        statements.emplace_back();
+      } else if (!statements.back().empty() || !std::isspace(static_cast<unsigned char>(c))) {
+        statements.back() += c;
+      }
+    }
+  }
+  std::erase(statements, "");
+  for (std::string& one : statements) one.erase(one.find_last_not_of(" \t\r\n") + 1);
+  return statements;
+}
+
+std::string ReadOption(std::string_view option, const std::string& path, std::string& out) {
+  std::ifstream file(path);
+  if (file) out.assign(std::istreambuf_iterator<char>(file), {});
+  if (file && !out.empty()) return {};
+  return Cat(option, ": ", Quoted(path), file ? " is empty" : " cannot be read");
 }
 
 }  // namespace whorl::cli

@@ -1,4 +1,4 @@
-// Loads the scenarios that the command line names.
+// Loads the scenarios and the files of DDL that the command line names.
 #pragma once
 
 #include <fstream>
@@ -41,5 +41,11 @@ absl::StatusOr<sim::Scenario> ScenarioFrom(const std::string& text, const std::s
 
 // The path of the input that is the same file as `path`, even under another name; empty if none is.
 std::string SameInput(const Inputs& inputs, const std::string& path);
+
+// The statements of a text of DDL as Spanner's tools read it: each ends with a semicolon. Comments begin with -- or #.
+std::vector<std::string> StatementsIn(const std::string& text);
+
+// Reads a file that an option names. Returns what is wrong; empty if nothing is.
+std::string ReadOption(std::string_view option, const std::string& path, std::string& out);
 
 }  // namespace whorl::cli

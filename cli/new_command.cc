@@ -1,5 +1,3 @@
-#include "cli/new_command.h"
-
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/shell_text.h"

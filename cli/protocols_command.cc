@@ -1,5 +1,3 @@
-#include "cli/protocols_command.h"
-
 #include <iostream>
 #include <memory>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/version.h"

@@ -1,5 +1,3 @@
-#include "cli/report_command.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +12,8 @@
 
 #include "absl/status/status.h"
 #include "base/text.h"
-#include "cli/exit_options.h"
+#include "cli/commands.h"
+#include "cli/exit_rules.h"
 #include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "cli/output.h"

@@ -34,7 +34,7 @@ install(TARGETS whorl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT comm
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/whorl COMPONENT command
   FILES_MATCHING PATTERN "*.json")
 if(TARGET whorl-grpc)
-  # Nobody types it: whorl finds it there (cli/hand_over.h).
+  # Nobody types it: whorl finds it there (cli/grpc_commands.h).
   install(TARGETS whorl-grpc
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl COMPONENT locks)
 endif()

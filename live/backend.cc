@@ -13,7 +13,6 @@
 #include "protocol/names.h"
 #include "protocol/protocols.h"
 #include "real_client/admin_client.h"
-#include "real_client/await_status.h"
 #include "spanner_model/server/server.h"
 
 namespace whorl::live {

@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -52,5 +54,14 @@ class AdminClient {
   class Core;
   std::unique_ptr<Core> core_;
 };
+
+// Turns a call with a callback into one that blocks: calls `begin` with a callback, and waits for the status that it gets. REQUIRES: the callback is called
+// once, from another thread or at once.
+template <typename Begin>
+Status AwaitStatus(const Begin& begin) {
+  std::promise<Status> promise;
+  begin([&promise](Status status) { promise.set_value(std::move(status)); });
+  return promise.get_future().get();
+}
 
 }  // namespace whorl::real_client

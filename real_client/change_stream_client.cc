@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "google/spanner/v1/spanner.grpc.pb.h"
-#include "real_client/change_partitions.h"
 #include "real_client/change_records.h"
 #include "real_client/lock_table.h"
 #include "real_client/query_loop.h"

@@ -1,7 +1,7 @@
 // Reads a change stream: all of its partitions, from one time to another or without end.
 //
 // Invariants:
-//   1. Changes come in the order of their commit timestamps (change_partitions.h), some of them twice
+//   1. Changes come in the order of their commit timestamps (ChangePartitions), some of them twice
 //      if a query broke.
 //   2. A query that breaks, or that nothing is heard of for half a minute, is sent again from where it
 //      was. Nothing is left out: what cannot be read any more ends the stream with an error.

@@ -50,7 +50,7 @@ struct LockClientOptions {
   ConnectionOptions connection;
   MakeClient make_client = MakeGrpcClient;
   // The most transactions under way at a time. How many are is found by Spanner's answers
-  // (concurrency_level.h); the others wait.
+  // (bounded_client.h); the others wait.
   int32_t concurrency = 100;
 };
 

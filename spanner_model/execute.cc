@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "spanner_model/row_checks.h"
-#include "spanner_model/run_query.h"
 #include "spanner_model/visible_rows.h"
 #include "spanner_model/write_index.h"
 

@@ -41,4 +41,8 @@ Status CheckPending(const ExecutionInput& input, const Plan& plan);
 void AppendReadLocks(const ExecutionInput& input, const Plan& plan, std::vector<ReadLock>& out);
 Execution Execute(const ExecutionInput& input, const Plan& plan);
 
+// Runs a SELECT. Returns the rows in the order of ORDER BY, or else of their keys. Without ORDER BY, it evaluates no more
+// rows than LIMIT needs.
+StatementResult RunQuery(const ExecutionInput& input, const SelectPlan& plan);
+
 }  // namespace whorl::model

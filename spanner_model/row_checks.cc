@@ -4,7 +4,7 @@
 #include <optional>
 #include <variant>
 
-#include "spanner_model/sql/text_functions.h"
+#include "spanner_model/sql/functions.h"
 
 namespace whorl::model {
 namespace {

@@ -1,5 +1,3 @@
-#include "spanner_model/run_query.h"
-
 #include <absl/numeric/int128.h>
 
 #include <algorithm>
@@ -12,7 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "spanner_model/sql/arithmetic.h"
+#include "spanner_model/execute.h"
+#include "spanner_model/sql/functions.h"
 #include "spanner_model/visible_rows.h"
 
 namespace whorl::model {

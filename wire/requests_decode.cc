@@ -5,10 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "wire/mutations.h"
 #include "wire/requests.h"
-#include "wire/times.h"
 #include "wire/transactions.h"
+#include "wire/values.h"
 
 namespace whorl::wire {
 namespace {

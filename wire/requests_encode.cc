@@ -1,7 +1,6 @@
 #include <cstddef>
 #include <string>
 
-#include "wire/mutations.h"
 #include "wire/requests.h"
 #include "wire/results.h"
 #include "wire/transactions.h"

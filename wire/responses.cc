@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "wire/status.h"
-#include "wire/times.h"
+#include "wire/values.h"
 
 namespace whorl::wire {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "wire/times.h"
+#include "wire/values.h"
 
 namespace whorl::wire {
 namespace {

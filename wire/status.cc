@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "google/rpc/error_details.pb.h"
-#include "wire/times.h"
+#include "wire/values.h"
 
 namespace whorl::wire {
 namespace {

@@ -1,10 +1,16 @@
-// Options of transactions, and the transaction in which a statement runs, as Google's protos.
+// Encodes and decodes options and selectors of transactions, mutations and key sets as Google's protos.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <variant>
 
+#include "google/spanner/v1/keys.pb.h"
+#include "google/spanner/v1/mutation.pb.h"
 #include "google/spanner/v1/transaction.pb.h"
+#include "protocol/spanner/mutation.h"
 #include "protocol/spanner/rpc.h"
+#include "wire/requests.h"
 
 namespace whorl::wire {
 
@@ -19,5 +25,16 @@ v1::TransactionSelector EncodeSelector(const TransactionSelector& selector);
 Status DecodeOptions(const v1::TransactionOptions& proto, BeginOptions& out);
 // An empty selector means a strong single-use read.
 Status DecodeSelector(const v1::TransactionSelector& proto, TransactionSelector& out);
+
+v1::Mutation EncodeMutation(const Mutation& mutation);
+v1::KeySet EncodeKeySet(const KeySet& keys);
+
+// Values are decoded by the table's column types in the directory. Otherwise as for requests.
+Status DecodeMutation(const v1::Mutation& proto, const Directory& directory, Mutation& out);
+Status DecodeKeySet(const v1::KeySet& proto, const std::string& table, const Directory& directory,
+                    KeySet& out);
+
+// INVALID_ARGUMENT "No value provided for required field: Message.field".
+Status MissingField(std::string_view field);
 
 }  // namespace whorl::wire

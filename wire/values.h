@@ -1,4 +1,5 @@
-// Values and types of columns and parameters in the JSON-like protos of Spanner's API.
+// Encodes and decodes values and types of columns and parameters, timestamps and durations, in the JSON-like
+// protos of Spanner's API.
 //
 // Invariants:
 //   1. An encoded value has only a kind, not a type: an INT64, a BYTES and a TIMESTAMP are strings.
@@ -8,8 +9,13 @@
 // Decoding functions do not change `out` if they fail.
 #pragma once
 
+#include <google/protobuf/duration.pb.h>
 #include <google/protobuf/struct.pb.h>
+#include <google/protobuf/timestamp.pb.h>
 
+#include <optional>
+
+#include "base/time.h"
 #include "google/spanner/v1/type.pb.h"
 #include "protocol/spanner/mutation.h"
 #include "protocol/spanner/status.h"
@@ -31,5 +37,16 @@ Status DecodeColumnValue(const google::protobuf::Value& proto, Type type, Value&
 Type TypeByKind(const google::protobuf::Value& proto);
 
 google::protobuf::ListValue EncodeRow(const Row& row);
+
+// Durations beyond 292 years, which whorl's type
+// cannot hold, saturate.
+
+google::protobuf::Timestamp EncodeTimestamp(Timestamp timestamp);
+// nullopt outside of Spanner's range, or if nanos is not in [0, 1e9).
+std::optional<Timestamp> DecodeTimestamp(const google::protobuf::Timestamp& proto);
+
+google::protobuf::Duration EncodeDuration(Duration duration);
+// nullopt if nanos is not in (-1e9, 1e9), or if its sign differs from that of the seconds.
+std::optional<Duration> DecodeDuration(const google::protobuf::Duration& proto);
 
 }  // namespace whorl::wire

@@ -1,10 +1,7 @@
-#include "cli/bench/command.h"
-
 #include <utility>
 #include <vector>
 
-#include "cli/bench/cost_command.h"
-#include "cli/bench/takeover_command.h"
+#include "cli/commands.h"
 #include "cli/exit_code.h"
 
 namespace whorl::cli {

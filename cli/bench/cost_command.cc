@@ -1,5 +1,3 @@
-#include "cli/bench/cost_command.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
@@ -12,6 +10,7 @@
 #include "cli/bench/cost_options.h"
 #include "cli/bench/cost_text.h"
 #include "cli/bench/page.h"
+#include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"

@@ -1,5 +1,3 @@
-#include "cli/bench/takeover_command.h"
-
 #include <chrono>
 #include <cstdint>
 #include <iostream>
@@ -18,6 +16,7 @@
 #include "cli/bench/takeover_options.h"
 #include "cli/bench/takeover_report.h"
 #include "cli/bench/takeover_shards.h"
+#include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"

@@ -24,7 +24,7 @@
 #include "cli/check/request.h"
 #include "cli/check/scenario.h"
 #include "cli/check/source.h"
-#include "cli/exit_options.h"
+#include "cli/exit_rules.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"

@@ -7,8 +7,8 @@
 #include "cli/check/record_stream.h"
 #include "cli/check/request.h"
 #include "cli/check/resume.h"
+#include "cli/commands.h"
 #include "cli/grpc_commands.h"
-#include "cli/sub_command.h"
 
 namespace whorl::cli {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "check/time_spelling.h"
-#include "cli/exit_options.h"
+#include "cli/exit_rules.h"
 #include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "sim/scenario/fields.h"

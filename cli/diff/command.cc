@@ -1,5 +1,3 @@
-#include "cli/diff/command.h"
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/diff/nearest.h"
 #include "cli/diff/text.h"
 #include "cli/exit_code.h"
@@ -23,7 +22,6 @@
 #include "cli/output.h"
 #include "cli/page.h"
 #include "sim/report/trace_diff.h"
-#include "sim/report/trace_page.h"
 
 namespace whorl::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "cli/explore/command.h"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,13 +14,12 @@
 #include "base/parse_duration.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "cli/exit_options.h"
+#include "cli/commands.h"
+#include "cli/exit_rules.h"
 #include "cli/explore/checkpoint.h"
-#include "cli/explore/options.h"
 #include "cli/explore/progress.h"
 #include "cli/explore/report.h"
 #include "cli/explore/request.h"
-#include "cli/explore/save.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "sim/explore/counterexample.h"

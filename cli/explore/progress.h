@@ -1,14 +1,39 @@
-// The progress line of `whorl explore`.
+// Words the progress line of `whorl explore`, and estimates the time left.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <string>
 
-#include "cli/explore/time_left.h"
 #include "sim/explore/engine/result.h"
 
 namespace whorl::cli {
+
+// Estimates how long a search will still take. There is an answer only once the search has no fault left to
+// add and its queue of states shrinks: then it is the time in which the queue empties at that rate. Before that
+// nothing tells how many states there are.
+class TimeLeft {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // `faults_max`: how many faults a run may have at most.
+  explicit TimeLeft(int faults_max) : faults_max_(faults_max) {}
+
+  // The progress at this time; times do not fall.
+  void Add(Time at, const explore::Progress& progress);
+  std::optional<std::chrono::seconds> Left() const;
+
+ private:
+  struct Sample {
+    Time at;
+    uint64_t frontier = 0;
+  };
+
+  int faults_max_;
+  std::deque<Sample> samples_;  // of the last seconds, one of each second
+};
 
 class ExploreProgress {
  public:

@@ -1,18 +1,26 @@
 #include "cli/explore/report.h"
 
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "base/parse_duration.h"
 #include "base/text.h"
-#include "cli/exit_options.h"
+#include "cli/exit_rules.h"
+#include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/shell_text.h"
 #include "sim/judge/known.h"
 #include "sim/report/timeline.h"
+#include "sim/scenario/writer.h"
 
 namespace whorl::cli {
+
 namespace {
 
 using sim::Json;
@@ -218,6 +226,29 @@ Json ExploredDocument(const ExploreReport& report) {
     verdict["counterexamples"].push_back(std::move(counterexample));
   }
   return document;
+}
+
+absl::StatusOr<std::string> SaveCounterexample(const sim::Scenario& scenario,
+                                               const std::string& folder) {
+  const std::string text = sim::ScenarioText(scenario);
+  for (int number = 1;; ++number) {
+    const std::string name =
+        number == 1 ? scenario.name : Cat(scenario.name, "-", std::to_string(number));
+    const std::string path = (std::filesystem::path(folder) / (name + ".json")).string();
+    std::error_code ignored;  // opening the file says it better
+    if (!std::filesystem::exists(path, ignored)) {
+      OutputFile file;
+      if (const absl::Status opened = file.Open(path); !opened.ok()) return opened;
+      file.stream() << text;
+      if (const absl::Status written = file.Commit(); !written.ok()) return written;
+      return path;
+    }
+    std::ifstream stream;
+    if (const absl::Status opened = OpenInput(path, stream); !opened.ok()) return opened;
+    const std::string there{std::istreambuf_iterator<char>(stream),
+                            std::istreambuf_iterator<char>()};
+    if (there == text) return path;
+  }
 }
 
 }  // namespace whorl::cli

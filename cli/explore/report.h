@@ -1,4 +1,4 @@
-// What a search found, for people and for machines.
+// Prints what a search found, for people and for machines, and saves its counterexamples.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cli/explore/request.h"
 #include "sim/explore/counterexample.h"
 #include "sim/explore/engine/result.h"
 #include "sim/explore/lock_model.h"
 #include "sim/scenario/json_text.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::cli {
 
@@ -43,5 +45,11 @@ std::string CountsText(const explore::SearchResult<sim::Move>& result);
 // On standard output.
 void PrintExplored(const ExploreReport& report);
 sim::Json ExploredDocument(const ExploreReport& report);
+
+// Writes the scenario into the folder, under its name, and returns the path. An existing file is kept: if its
+// text is the same nothing is written, else the scenario gets the next free name (x-2.json). Returns an error
+// if the place cannot be read or written.
+absl::StatusOr<std::string> SaveCounterexample(const sim::Scenario& scenario,
+                                               const std::string& folder);
 
 }  // namespace whorl::cli

@@ -1,4 +1,4 @@
-// What the command line of `whorl explore` asks for.
+// Parses the command line of `whorl explore`.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -48,5 +48,8 @@ struct ExploreRequest {
 // Takes the world of --scenario, and fills in what was not said. False if it has said on standard error
 // what cannot be meant.
 bool CompleteRequest(const CLI::App& app, ExploreRequest& request);
+
+// Adds the options to `app`; parsing it fills `request`.
+void AddExploreOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request);
 
 }  // namespace whorl::cli

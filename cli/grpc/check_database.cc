@@ -1,5 +1,3 @@
-#include "cli/grpc/check_database.h"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +8,7 @@
 #include "cli/check/command.h"
 #include "cli/check/record_stream.h"
 #include "cli/exit_code.h"
+#include "cli/grpc/commands.h"
 #include "cli/grpc/piece_queue.h"
 #include "cli/lock/options.h"
 #include "cli/output.h"

@@ -1,5 +1,3 @@
-#include "cli/grpc/conform_command.h"
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -13,6 +11,7 @@
 
 #include "base/text.h"
 #include "cli/exit_code.h"
+#include "cli/grpc/commands.h"
 #include "cli/interrupt.h"
 #include "cli/option_values.h"
 #include "cli/output.h"

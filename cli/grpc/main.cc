@@ -5,12 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/grpc/check_database.h"
-#include "cli/grpc/conform_command.h"
-#include "cli/grpc/replay_on.h"
-#include "cli/grpc/takeover_on.h"
+#include "cli/grpc/commands.h"
 #include "cli/grpc_commands.h"
-#include "cli/lock/command.h"
+#include "cli/lock/commands.h"
 #include "cli/serve/command.h"
 #include "live/messages.h"
 #include "live/node_process.h"

@@ -1,5 +1,3 @@
-#include "cli/grpc/replay_on.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -10,7 +8,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/exit_options.h"
+#include "cli/exit_rules.h"
+#include "cli/grpc/commands.h"
 #include "cli/grpc/replay_on_report.h"
 #include "cli/inputs.h"
 #include "cli/option_values.h"

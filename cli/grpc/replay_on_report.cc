@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "sim/judge/expectations.h"
-#include "sim/scenario/warnings.h"
+#include "sim/scenario/loader.h"
 
 namespace whorl::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "cli/grpc/takeover_on.h"
-
 #include <iostream>
 #include <optional>
 #include <string>
@@ -10,6 +8,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/exit_code.h"
+#include "cli/grpc/commands.h"
 #include "cli/output.h"
 #include "cli/text_table.h"
 #include "live/backend.h"

@@ -1,5 +1,3 @@
-#include "cli/hunt/command.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -19,19 +17,16 @@
 #include "absl/status/statusor.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/exit_options.h"
+#include "cli/exit_rules.h"
 #include "cli/hunt/checkpoint.h"
 #include "cli/hunt/compare.h"
 #include "cli/hunt/corpus.h"
-#include "cli/hunt/digests.h"
 #include "cli/hunt/merge.h"
 #include "cli/hunt/options.h"
 #include "cli/hunt/report.h"
 #include "cli/hunt/save.h"
-#include "cli/hunt/save_times.h"
-#include "cli/hunt/speed.h"
-#include "cli/hunt/table.h"
 #include "cli/hunt/text.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"

@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "base/text.h"
-#include "cli/exit_options.h"
+#include "cli/exit_rules.h"
 #include "cli/hunt/compare_report.h"
 #include "cli/hunt/save.h"
-#include "cli/hunt/speed.h"
+#include "cli/hunt/text.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "sim/hunt/compare.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/exit_options.h"
+#include "cli/exit_rules.h"
 #include "cli/option_values.h"
 #include "cli/shards/coverage.h"
 #include "cli/shards/option.h"

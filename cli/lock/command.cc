@@ -1,5 +1,3 @@
-#include "cli/lock/command.h"
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -11,13 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/lock/exec_command.h"
-#include "cli/lock/init_command.h"
-#include "cli/lock/migrate_command.h"
-#include "cli/lock/run_command.h"
-#include "cli/lock/table_commands.h"
+#include "cli/commands.h"
+#include "cli/lock/commands.h"
 #include "cli/output.h"
-#include "cli/sub_command.h"
 #include "cli/usage.h"
 #include "cli/version.h"
 

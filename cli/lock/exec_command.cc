@@ -1,5 +1,3 @@
-#include "cli/lock/exec_command.h"
-
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 #include <variant>
 
 #include "base/text.h"
+#include "cli/lock/commands.h"
 #include "cli/lock/guard.h"
 #include "cli/lock/latency_hint.h"
 #include "cli/lock/metrics.h"

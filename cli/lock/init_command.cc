@@ -1,5 +1,3 @@
-#include "cli/lock/init_command.h"
-
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -9,14 +7,14 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/ddl_file.h"
+#include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/lock/commands.h"
 #include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "real_client/admin_client.h"
-#include "real_client/await_status.h"
 #include "real_client/change_stream_client.h"
 #include "real_client/lock_table.h"
 

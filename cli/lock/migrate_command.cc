@@ -1,5 +1,3 @@
-#include "cli/lock/migrate_command.h"
-
 #include <iostream>
 #include <map>
 #include <memory>
@@ -11,12 +9,12 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/interrupt.h"
+#include "cli/lock/commands.h"
 #include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
 #include "cli/lock/wait_notice.h"
 #include "cli/output.h"
 #include "real_client/admin_client.h"
-#include "real_client/await_status.h"
 #include "real_client/lock_table.h"
 #include "real_client/os.h"
 #include "real_client/spanner_client.h"

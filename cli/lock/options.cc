@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "cli/ddl_file.h"
+#include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "real_client/linked_clients.h"
 

@@ -1,5 +1,3 @@
-#include "cli/lock/run_command.h"
-
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/lock/commands.h"
 #include "cli/lock/event_log.h"
 #include "cli/lock/guard.h"
 #include "cli/lock/id_watch.h"

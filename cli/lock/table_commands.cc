@@ -1,5 +1,3 @@
-#include "cli/lock/table_commands.h"
-
 #include <algorithm>
 #include <charconv>
 #include <iostream>
@@ -15,6 +13,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/interrupt.h"
+#include "cli/lock/commands.h"
 #include "cli/lock/options.h"
 #include "cli/lock/row_look.h"
 #include "cli/lock/wait_notice.h"

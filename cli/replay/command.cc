@@ -1,5 +1,3 @@
-#include "cli/replay/command.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/text.h"
-#include "cli/exit_options.h"
+#include "cli/commands.h"
+#include "cli/exit_rules.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/page.h"
@@ -22,7 +21,6 @@
 #include "cli/replay/options.h"
 #include "cli/replay/run.h"
 #include "cli/replay/shards.h"
-#include "cli/replay/state.h"
 #include "cli/replay/tally.h"
 #include "cli/replay/text.h"
 #include "cli/shards/coverage.h"

@@ -9,8 +9,8 @@
 #include "sim/judge/expectations.h"
 #include "sim/judge/known.h"
 #include "sim/scenario/assumptions.h"
+#include "sim/scenario/loader.h"
 #include "sim/scenario/names.h"
-#include "sim/scenario/warnings.h"
 
 namespace whorl::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/exit_options.h"
+#include "cli/exit_rules.h"
 #include "cli/option_values.h"
 #include "sim/scenario/add_protocol.h"
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/shards/json_read.h"
 #include "cli/shards/load.h"
 #include "cli/shards/report_file.h"
 #include "sim/report/json_print.h"

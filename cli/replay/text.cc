@@ -2,21 +2,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/shell_text.h"
+#include "cli/version.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/known.h"
+#include "sim/report/json_print.h"
+#include "sim/report/state_report.h"
 #include "sim/scenario/assumptions.h"
-#include "sim/scenario/warnings.h"
+#include "sim/scenario/loader.h"
+#include "sim/world/driver.h"
 
 namespace whorl::cli {
+
 namespace {
 
 using sim::Metric;
@@ -268,6 +277,40 @@ void ReplayTable::PrintSummary(const Summary& summary, std::string_view missing)
     out_ << "; " << CountText(static_cast<int64_t>(summary.bad_inputs), "bad input", "bad inputs");
   }
   out_ << missing << '\n';
+}
+
+namespace {
+
+constexpr int kStateFormat = 1;
+
+}  // namespace
+
+int ShowState(const ReplayRequest& request, const sim::Scenario& scenario) {
+  OutputFile file;
+  if (!request.out.empty()) {
+    if (const absl::Status opened = file.Open(request.out); !opened.ok()) return End(opened);
+  }
+  const uint64_t seed = request.seed.value_or(scenario.seed);
+  sim::StateWatch watch(scenario);
+  const sim::World world = sim::RunUntil(scenario, seed, *request.at, &watch);
+  sim::Json about = sim::Json::object();
+  about["scenario"] = scenario.name;
+  about["protocol"] = scenario.protocol;
+  about["seed"] = std::to_string(seed);
+  about.update(sim::StateJson(world, watch, *request.at));
+  sim::Json document = {{"format", "whorl-state"}, {"version", kStateFormat}, {"whorl", kVersion}};
+  document.update(about);
+  const std::string text = sim::DumpJson(document, 2) + "\n";
+  if (request.json) {
+    std::cout << text;
+  } else {
+    sim::PrintState(about, std::cout);
+  }
+  if (!request.out.empty()) {
+    file.stream() << text;
+    if (const absl::Status written = file.Commit(); !written.ok()) return End(written);
+  }
+  return End(FlushStdout());
 }
 
 }  // namespace whorl::cli

@@ -1,5 +1,5 @@
-// The report of `whorl replay` for people: a table with a line for each scenario, what failed under
-// its line, and a summary.
+// Prints the report of `whorl replay` for people: a table with a line for each scenario, its failures under
+// that line, and a summary.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "cli/replay/options.h"
 #include "cli/replay/tally.h"
+#include "sim/scenario/scenario.h"
 
 namespace whorl::cli {
 
@@ -53,5 +55,8 @@ class ReplayTable {
 
 // "whorl replay x.json --seed 7": runs one seed of a scenario again.
 std::string ReplayCommand(const std::string& command, const sim::Scenario& scenario, uint64_t seed);
+
+// `whorl replay --at`: prints the state of one run at one time. Returns the exit code. REQUIRES: request.at is a time of the scenario.
+int ShowState(const ReplayRequest& request, const sim::Scenario& scenario);
 
 }  // namespace whorl::cli

@@ -23,8 +23,8 @@
 
 #include "base/parse_duration.h"
 #include "base/text.h"
-#include "cli/ddl_file.h"
 #include "cli/exit_rules.h"
+#include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/serve/control.h"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/ddl_file.h"
+#include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "live/proxy/fault_proxy.h"

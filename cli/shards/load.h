@@ -19,7 +19,7 @@ namespace whorl::cli {
 template <typename Report>
 struct ReportKind {
   ShardFormat format;
-  Report (*read)(const sim::Json&);  // may throw what json_read.h throws
+  Report (*read)(const sim::Json&);  // may throw as the readers of report_file.h do
   bool (*are_of_one_work)(const Report&, const Report&);
   bool (*are_equal)(const Report&, const Report&);  // of the same runs
   std::string_view other_work;                      // "of another replay (other scenarios, ..)"

@@ -1,11 +1,15 @@
-// --shard and --exit-code-found, for the commands whose work can be shared out.
+// Parses --shard and --exit-code-found, for the commands whose work can be split between machines.
 #pragma once
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "absl/status/statusor.h"
 
 namespace whorl::cli {
 
@@ -34,5 +38,29 @@ int FoundCodeOf(const std::string& text);
 // that makes no runs has no use for them.
 std::vector<std::string> NotBeside(const CLI::App& app, std::string_view mode,
                                    const std::vector<std::string>& others);
+
+// Reads which part of the work this worker does from the environment that its engine sets:
+// Kubernetes Indexed Jobs, Slurm arrays, AWS Batch arrays, Cloud Run jobs, GCP Batch, Bazel, GitLab.
+
+struct EngineShard {
+  uint64_t shard = 0;   // from 0
+  uint64_t shards = 1;  // shard < shards
+  std::string source;   // what said so: "Kubernetes, JOB_COMPLETION_INDEX=3"
+};
+
+// The value of a variable; empty if it is not set.
+using Environment = std::function<std::string(const std::string& name)>;
+
+// The environment of this process.
+std::string VariableOfProcess(const std::string& name);
+
+// `count`: how many shards there are, where the command line says so; Kubernetes does not, and a Slurm
+// array that runs some tasks again says how many these are. Slurm's task numbers then count from 0.
+//
+// Errors, all kInvalidArgument and with a remedy: no engine or several of them, nobody says how many
+// shards there are or two say different numbers, a value is no number or out of range, a Slurm array
+// that may be a part of another one. A worker never takes the whole for want of a variable.
+absl::StatusOr<EngineShard> ShardOfEngine(const Environment& environment,
+                                          std::optional<uint64_t> count);
 
 }  // namespace whorl::cli

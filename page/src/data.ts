@@ -19,7 +19,7 @@ export interface Decision {
 }
 export interface Head {
   format: number; whorl: string; command: string;
-  from_trace?: boolean;  // sim/report/trace_page.h: there are no verdicts, no story, no holders of rows
+  from_trace?: boolean;  // sim/report/trace_diff.h: there are no verdicts, no story, no holders of rows
   recorded?: boolean;  // check/history_report.h: others recorded it; times are likely ones
   on: string;  // what a real run ran on; empty: it was simulated
   scenario: {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "wire/times.h"
+#include "wire/values.h"
 
 namespace whorl::real_client {
 namespace {

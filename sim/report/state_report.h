@@ -13,14 +13,18 @@
 #include <map>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <tuple>
 #include <vector>
 
+#include "protocol/field_tree.h"
+#include "protocol/machine.h"
 #include "sim/judge/run.h"
 #include "sim/report/json_print.h"
 #include "sim/scenario/instant.h"
 #include "sim/world/observation.h"
 #include "sim/world/world.h"
+#include "spanner_model/truetime.h"
 
 namespace whorl::sim {
 

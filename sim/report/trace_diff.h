@@ -1,4 +1,4 @@
-// Finds the first difference between two traces.
+// Finds the first difference between two traces, and makes a page of one trace.
 //
 // Invariants:
 //   1. Memory does not grow with the traces: one line of each, and kDiffContext lines before it.
@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "sim/report/json_print.h"
+#include "sim/report/page_model.h"
 #include "sim/report/trace_reader.h"
 
 namespace whorl::sim {
@@ -48,5 +49,12 @@ struct TraceDifference {
 };
 
 absl::StatusOr<TraceDifference> DiffTraces(TraceInput a, TraceInput b);
+
+// Makes the data of a page from a trace: the same tables as those of a run's page (page_model.h), as far as a
+// trace has them. It needs no scenario, so it reads traces of other versions of whorl and of real runs.
+//
+// Deliberately left out: verdicts, the story and holders of rows, which a trace does not have; the
+// head says `from_trace`. Returns an error if the input is no whole trace; it names the file and the line.
+absl::StatusOr<PageModel::Data> PageOfTrace(TraceInput input);
 
 }  // namespace whorl::sim

@@ -15,7 +15,6 @@
 #include "sim/scenario/instant.h"
 #include "sim/scenario/language.h"
 #include "sim/scenario/loader.h"
-#include "sim/scenario/vocabulary.h"
 
 namespace whorl::sim {
 namespace {

@@ -45,4 +45,8 @@ std::vector<std::string> ErrorLines(std::string_view path, const std::vector<Pro
 // kInvalidArgument.
 absl::StatusOr<Scenario> ParseScenario(std::string_view text, std::string_view path);
 
+// Warnings about parts of a scenario that have no effect, or hardly any, as far as the text shows; one line
+// each. The scenario runs nevertheless.
+std::vector<std::string> WarningsOf(const Scenario& scenario);
+
 }  // namespace whorl::sim

@@ -16,8 +16,8 @@
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/words.h"
-#include "sim/scenario/clock_errors.h"
 #include "sim/scenario/instant.h"
+#include "sim/scenario/truetime_spec.h"
 
 namespace whorl::sim {
 

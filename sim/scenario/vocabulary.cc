@@ -1,5 +1,3 @@
-#include "sim/scenario/vocabulary.h"
-
 #include <algorithm>
 
 #include "protocol/fenced_lease/words.h"
@@ -7,6 +5,7 @@
 #include "protocol/semaphore/words.h"
 #include "protocol/spindle_v2/words.h"
 #include "protocol/spindle_v3/words.h"
+#include "sim/scenario/guide.h"
 
 namespace whorl::sim {
 namespace {

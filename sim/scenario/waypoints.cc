@@ -9,6 +9,7 @@
 #include "sim/scenario/parts.h"
 
 namespace whorl::sim {
+
 namespace {
 
 constexpr std::string_view kOldLeaderWords = "old leader";
@@ -92,6 +93,15 @@ std::variant<Waypoint, std::string> ParseWaypoint(std::string_view text,
   }
   waypoint.node = *node;
   return waypoint;
+}
+
+std::string_view WhyNever(const ProtocolInfo& protocol, Sometimes goal) {
+  const bool is_refusal =
+      goal == Sometimes::kStaleWriteRefused || goal == Sometimes::kLegitimateWriteRefused;
+  if (is_refusal && !protocol.has_tokens) return "its writes carry no token to refuse them by";
+  const auto found =
+      std::ranges::find(protocol.impossible_goals, WordOf(goal), &ImpossibleGoal::goal);
+  return found == protocol.impossible_goals.end() ? std::string_view() : found->why;
 }
 
 }  // namespace whorl::sim

@@ -1,4 +1,4 @@
-// Waypoints as text: "takeover_insert replied", "old leader resumed", "b crashed".
+// Reads and writes waypoints as text: "takeover_insert replied", "old leader resumed", "b crashed".
 #pragma once
 
 #include <span>
@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "protocol/protocols.h"
+#include "sim/scenario/metrics.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {
 
-// As it stands in a file.
+// The waypoint as a file has it.
 std::string WaypointText(const Waypoint& waypoint, const Scenario& scenario);
 
 // The waypoint, or why there is none, with the remedy. `nodes` are their names; `protocol` may be null if
@@ -20,5 +21,9 @@ std::string WaypointText(const Waypoint& waypoint, const Scenario& scenario);
 std::variant<Waypoint, std::string> ParseWaypoint(std::string_view text,
                                                   std::span<const std::string_view> nodes,
                                                   const ProtocolInfo* protocol);
+
+// Why no run of the protocol can meet the goal (`sometimes`); empty if one may, or if it is not known that
+// none can.
+std::string_view WhyNever(const ProtocolInfo& protocol, Sometimes goal);
 
 }  // namespace whorl::sim

@@ -19,8 +19,8 @@
 #include "protocol/machine.h"
 #include "protocol/names.h"
 #include "protocol/spanner/rpc.h"
-#include "sim/scenario/clock_errors.h"
 #include "sim/scenario/scenario.h"
+#include "sim/scenario/truetime_spec.h"
 
 namespace whorl::sim {
 

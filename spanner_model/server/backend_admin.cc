@@ -4,8 +4,8 @@
 #include "spanner_model/server/backend.h"
 #include "spanner_model/server/methods.h"
 #include "spanner_model/server/resource_names.h"
-#include "wire/mutations.h"
-#include "wire/times.h"
+#include "wire/transactions.h"
+#include "wire/values.h"
 
 namespace whorl::server {
 namespace {

@@ -2,7 +2,7 @@
 #include "spanner_model/server/backend.h"
 #include "spanner_model/server/methods.h"
 #include "spanner_model/server/resource_names.h"
-#include "wire/mutations.h"
+#include "wire/transactions.h"
 
 namespace whorl::server {
 

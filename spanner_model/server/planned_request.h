@@ -1,10 +1,11 @@
 // Plans the statements of a request before the server's lock is taken: a text of a million characters takes
-// its time, and no other call waits for it.
+// long to plan, and no other call should wait for it. Counts their mutations, too.
 #pragma once
 
 #include <google/protobuf/message.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,10 +13,13 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/spanner/mutation.h"
 #include "protocol/spanner/sql.h"
+#include "protocol/spanner/status.h"
 #include "spanner_model/catalogue.h"
 #include "spanner_model/schema.h"
 #include "spanner_model/server/statement_cache.h"
+#include "spanner_model/sql/plan.h"
 #include "wire/requests.h"
 
 namespace whorl::server {
@@ -56,5 +60,16 @@ inline constexpr size_t kLongRequest = 10'000;  // bytes
 template <typename Proto, typename Call>
 std::unique_ptr<PlannedRequest> PlanRequest(const google::protobuf::Message& request,
                                             std::shared_ptr<const model::Schema> schema);
+
+// Mutations are counted as Spanner's documentation does, except those of indexes, which the model does not
+// have. The most in a commit (cloud.google.com/spanner/quotas, 2026-11).
+inline constexpr int64_t kMutationsMax = 80'000;
+
+// Of one row of the plan's DML: each column that it affects is one, and so is a deletion.
+int64_t MutationsOfRow(const model::Schema& schema, const model::Plan& plan);
+// A deletion of a key or of a range is one; each column of a row is one otherwise.
+int64_t CountMutations(const std::vector<Mutation>& mutations);
+// Spanner's words, shortened.
+Status TooManyMutations();
 
 }  // namespace whorl::server

@@ -6,7 +6,7 @@
 #include <span>
 #include <variant>
 
-#include "spanner_model/server/mutation_count.h"
+#include "spanner_model/server/planned_request.h"
 #include "spanner_model/server/resource_names.h"
 #include "spanner_model/sql/compile.h"
 #include "spanner_model/sql/words.h"

@@ -8,11 +8,13 @@
 #pragma once
 
 #include <absl/status/statusor.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server.h>
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "spanner_model/server/clock.h"
 #include "spanner_model/server/faults.h"
@@ -68,6 +70,27 @@ class Server {
   std::shared_ptr<Frontend> frontend_;
   std::unique_ptr<CallService> service_;
   std::unique_ptr<grpc::Server> server_;
+};
+
+// The gRPC service of the server: finds the method of a call by its path.
+//
+// One generic service serves all methods, since they do not differ here: one request, then a status
+// or messages.
+
+class CallService final : public grpc::CallbackGenericService {
+ public:
+  // Every call has to bring `bearer_token`, unless it is empty.
+  CallService(std::shared_ptr<Frontend> frontend, std::string bearer_token)
+      : frontend_(std::move(frontend)), bearer_token_(std::move(bearer_token)) {}
+
+  grpc::ServerGenericBidiReactor* CreateReactor(
+      grpc::GenericCallbackServerContext* context) override;
+
+ private:
+  grpc::Status Authenticate(const grpc::GenericCallbackServerContext& context) const;
+
+  const std::shared_ptr<Frontend> frontend_;
+  const std::string bearer_token_;
 };
 
 }  // namespace whorl::server

@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "spanner_model/sql/arithmetic.h"
-#include "spanner_model/sql/text_functions.h"
+#include "spanner_model/sql/functions.h"
 #include "spanner_model/sql/timestamp_text.h"
 #include "spanner_model/sql/words.h"
 

@@ -10,10 +10,9 @@
 #include <utility>
 #include <variant>
 
-#include "spanner_model/sql/arithmetic.h"
 #include "spanner_model/sql/cast.h"
 #include "spanner_model/sql/functions.h"
-#include "spanner_model/sql/timestamp_functions.h"
+#include "spanner_model/sql/timestamp_text.h"
 
 namespace whorl::model {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "spanner_model/sql/compile.h"
 #include "spanner_model/sql/expression_parser.h"
+#include "spanner_model/sql/functions.h"
 #include "spanner_model/sql/lexer.h"
-#include "spanner_model/sql/text_functions.h"
 #include "spanner_model/sql/token_stream.h"
 #include "spanner_model/sql/words.h"
 

@@ -1,11 +1,14 @@
 #include "spanner_model/sql/timestamp_text.h"
 
+#include <array>
 #include <cstddef>
+#include <string>
+#include <string_view>
 
-#include "spanner_model/sql/time_zone.h"
 #include "spanner_model/sql/words.h"
 
 namespace whorl::model {
+
 namespace {
 
 // Reads the text from left to right and rewrites it in the fixed form of RFC 3339.
@@ -168,6 +171,196 @@ std::string FormatTimestampForMessage(Timestamp timestamp) {
   text[text.find('T')] = ' ';
   text.pop_back();  // Z
   return text + "+00";
+}
+
+namespace {
+
+constexpr int64_t kStandard = -8 * 3'600;
+constexpr int64_t kDaylight = -7 * 3'600;
+constexpr int64_t kChangeHour = 2 * 3'600;  // local time, for both changes
+constexpr int64_t kSecondsPerDay = 86'400;
+constexpr int64_t kFirstYear = 1967;
+
+// Months count from March, so that the leap day is the last of its year.
+constexpr int64_t kJanuary = 10;
+constexpr int64_t kFebruary = 11;
+constexpr int64_t kMarch = 0;
+constexpr int64_t kApril = 1;
+constexpr int64_t kOctober = 7;
+constexpr int64_t kNovember = 8;
+
+// Days from 1970-01-01 to a day of the Gregorian calendar. REQUIRES: the year is positive.
+constexpr int64_t DayNumber(int64_t year, int64_t month, int64_t day) {
+  if (month == kJanuary || month == kFebruary) --year;
+  const int64_t leap_days = year / 4 - year / 100 + year / 400;
+  // From March on, the lengths of months repeat: 31, 30, 31, 30, 31 days.
+  const int64_t days_before_month = (153 * month + 2) / 5;
+  constexpr int64_t kFrom0ToEpoch = 719'469;  // 0000-03-01 to 1970-01-01, and days count from 1
+  return year * 365 + leap_days + days_before_month + day - kFrom0ToEpoch;
+}
+static_assert(DayNumber(1970, kJanuary, 1) == 0);
+static_assert(DayNumber(2000, kMarch, 1) - DayNumber(2000, kFebruary, 29) == 1);
+static_assert(DayNumber(2026, kNovember, 21) == 20'778);
+
+// The first Sunday on or after the day. 1970-01-01 was a Thursday.
+constexpr int64_t SundayFrom(int64_t day) { return day + 6 - ((day + 10) % 7 + 7) % 7; }
+static_assert(SundayFrom(0) == 3 && SundayFrom(3) == 3 && SundayFrom(4) == 10);
+static_assert(SundayFrom(-11) == -11 && SundayFrom(-12) == -11);
+
+// The Uniform Time Act and its amendments; 1974 and 1975 were exceptions in the oil crisis.
+int64_t FirstDayOfDaylight(int64_t year) {
+  if (year >= 2007) return SundayFrom(DayNumber(year, kMarch, 8));
+  if (year >= 1987) return SundayFrom(DayNumber(year, kApril, 1));
+  if (year == 1974) return DayNumber(year, kJanuary, 6);
+  if (year == 1975) return DayNumber(year, kFebruary, 23);
+  return SundayFrom(DayNumber(year, kApril, 24));
+}
+
+int64_t LastDayOfDaylight(int64_t year) {
+  if (year >= 2007) return SundayFrom(DayNumber(year, kNovember, 1));
+  return SundayFrom(DayNumber(year, kOctober, 25));
+}
+
+// The year of a local time; nullopt before the first.
+std::optional<int64_t> YearOf(int64_t local_seconds) {
+  if (local_seconds < DayNumber(kFirstYear, kJanuary, 1) * kSecondsPerDay) return std::nullopt;
+  constexpr int64_t kSecondsPerYear = 31'556'952;  // on average
+  // The estimate is off by at most one.
+  int64_t year = 1970 + local_seconds / kSecondsPerYear;
+  while (local_seconds < DayNumber(year, kJanuary, 1) * kSecondsPerDay) --year;
+  while (local_seconds >= DayNumber(year + 1, kJanuary, 1) * kSecondsPerDay) ++year;
+  return year;
+}
+
+}  // namespace
+
+std::optional<int64_t> LosAngelesOffset(int64_t utc_seconds) {
+  // No change is near a new year, so standard time gives the right year.
+  const auto year = YearOf(utc_seconds + kStandard);
+  if (!year) return std::nullopt;
+  const int64_t begin = FirstDayOfDaylight(*year) * kSecondsPerDay + kChangeHour - kStandard;
+  const int64_t end = LastDayOfDaylight(*year) * kSecondsPerDay + kChangeHour - kDaylight;
+  return utc_seconds >= begin && utc_seconds < end ? kDaylight : kStandard;
+}
+
+std::optional<int64_t> LosAngelesToUtc(int64_t local_seconds) {
+  const auto year = YearOf(local_seconds);
+  if (!year) return std::nullopt;
+  // Standard time still holds in the skipped hour, daylight time in the one that occurs twice.
+  const int64_t begin =
+      FirstDayOfDaylight(*year) * kSecondsPerDay + kChangeHour + (kDaylight - kStandard);
+  const int64_t end = LastDayOfDaylight(*year) * kSecondsPerDay + kChangeHour;
+  const bool daylight = local_seconds >= begin && local_seconds < end;
+  return local_seconds - (daylight ? kDaylight : kStandard);
+}
+
+namespace {
+
+constexpr int64_t kNanosPerSecond = 1'000'000'000;
+
+std::string_view PartName(DatePart part) {
+  switch (part) {
+    case DatePart::kNanosecond:
+      return "NANOSECOND";
+    case DatePart::kMicrosecond:
+      return "MICROSECOND";
+    case DatePart::kMillisecond:
+      return "MILLISECOND";
+    case DatePart::kSecond:
+      return "SECOND";
+    case DatePart::kMinute:
+      return "MINUTE";
+    case DatePart::kHour:
+      return "HOUR";
+    case DatePart::kDay:
+      return "DAY";
+  }
+  return "";
+}
+
+// The size of a part is a fraction of a second or a number of seconds: one of the first two is 1.
+struct PartSize {
+  int64_t per_second = 1;
+  int64_t seconds = 1;
+  int64_t nanos = kNanosPerSecond;  // the nanoseconds of one part, if it is less than a second
+};
+
+constexpr PartSize Fraction(int64_t per_second) {
+  return {.per_second = per_second, .seconds = 1, .nanos = kNanosPerSecond / per_second};
+}
+constexpr PartSize Multiple(int64_t seconds) {
+  return {.per_second = 1, .seconds = seconds, .nanos = kNanosPerSecond};
+}
+
+// Indexed by DatePart.
+constexpr std::array<PartSize, 7> kPartSizes = {
+    Fraction(kNanosPerSecond), Fraction(1'000'000), Fraction(1'000), Multiple(1), Multiple(60),
+    Multiple(3'600),           Multiple(86'400)};
+static_assert(kPartSizes.size() == static_cast<size_t>(DatePart::kDay) + 1);
+
+constexpr const PartSize& SizeOf(DatePart part) { return kPartSizes[static_cast<size_t>(part)]; }
+
+}  // namespace
+
+std::optional<int64_t> TimestampDiff(Timestamp a, Timestamp b, DatePart part) {
+  int64_t seconds = a.seconds() - b.seconds();
+  int64_t nanos = int64_t{a.nanos()} - b.nanos();
+  // Gives both the same sign, so that each can be truncated by itself.
+  if (seconds > 0 && nanos < 0) {
+    --seconds;
+    nanos += kNanosPerSecond;
+  } else if (seconds < 0 && nanos > 0) {
+    ++seconds;
+    nanos -= kNanosPerSecond;
+  }
+  const PartSize& size = SizeOf(part);
+  if (size.seconds > 1) return seconds / size.seconds;
+  int64_t parts = 0;
+  if (__builtin_mul_overflow(seconds, size.per_second, &parts)) return std::nullopt;
+  if (__builtin_add_overflow(parts, nanos / size.nanos, &parts)) {
+    return std::nullopt;
+  }
+  return parts;
+}
+
+std::optional<Timestamp> TimestampShift(Timestamp timestamp, int64_t amount, DatePart part,
+                                        Direction direction) {
+  const PartSize& size = SizeOf(part);
+  int64_t seconds = amount / size.per_second;
+  int64_t nanos = amount % size.per_second * size.nanos;
+  if (__builtin_mul_overflow(seconds, size.seconds, &seconds)) return std::nullopt;
+  if (direction == Direction::kBackward) {
+    if (__builtin_sub_overflow(int64_t{0}, seconds, &seconds)) return std::nullopt;
+    nanos = -nanos;
+  }
+  nanos += timestamp.nanos();
+  if (nanos < 0) {
+    nanos += kNanosPerSecond;
+    if (__builtin_sub_overflow(seconds, int64_t{1}, &seconds)) return std::nullopt;
+  } else if (nanos >= kNanosPerSecond) {
+    nanos -= kNanosPerSecond;
+    if (__builtin_add_overflow(seconds, int64_t{1}, &seconds)) return std::nullopt;
+  }
+  if (__builtin_add_overflow(timestamp.seconds(), seconds, &seconds)) return std::nullopt;
+  return Timestamp::FromParts(seconds, nanos);
+}
+
+Status TimestampDiffOverflow(Timestamp a, Timestamp b, DatePart part) {
+  return Error(Code::kOutOfRange, "TIMESTAMP_DIFF at " + std::string(PartName(part)) +
+                                      " precision between values of " +
+                                      FormatTimestampForMessage(a) + " and " +
+                                      FormatTimestampForMessage(b) + " causes overflow");
+}
+
+Status TimestampShiftOverflow(Timestamp timestamp, int64_t amount, DatePart part,
+                              Direction direction) {
+  std::string number = std::to_string(amount);
+  if (direction == Direction::kBackward && amount != 0) {
+    number = amount < 0 ? number.substr(1) : "-" + number;
+  }
+  return Error(Code::kOutOfRange, "Adding " + number + " " + std::string(PartName(part)) +
+                                      " to timestamp " + FormatTimestampForMessage(timestamp) +
+                                      " causes overflow");
 }
 
 }  // namespace whorl::model

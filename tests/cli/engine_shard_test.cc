@@ -1,13 +1,13 @@
 // --shard auto: the part of a hunt that an engine's environment names, or a refusal; never the whole
 // for want of a variable.
-#include "cli/shards/engine_shard.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <optional>
 #include <string>
+
+#include "cli/shards/option.h"
 
 namespace whorl::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "cli/explore/time_left.h"
+#include "cli/explore/progress.h"
 
 namespace whorl::cli::explore_time_left_test {
 namespace {

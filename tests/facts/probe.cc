@@ -7,9 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "wire/mutations.h"
 #include "wire/requests.h"
-#include "wire/times.h"
 #include "wire/transactions.h"
 #include "wire/values.h"
 

@@ -1,13 +1,13 @@
 // Which partitions of a change stream are read, in which order their changes are given, and that none is
 // lost.
-#include "real_client/change_partitions.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "real_client/change_records.h"
 
 namespace whorl::real_client::change_partitions_test {
 namespace {

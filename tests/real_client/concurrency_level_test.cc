@@ -1,11 +1,11 @@
 // How a level follows what Spanner answers.
-#include "real_client/concurrency_level.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <vector>
+
+#include "real_client/bounded_client.h"
 
 namespace whorl::real_client::concurrency_level_test {
 namespace {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "tests/wire/wire_testing.h"
-#include "wire/times.h"
 
 namespace whorl::wire::values_test {
 namespace {

@@ -1,6 +1,4 @@
 // The page of a trace shows what the page of its run shows, as far as a trace tells.
-#include "sim/report/trace_page.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 
 #include "sim/report/explain.h"
 #include "sim/report/trace.h"
+#include "sim/report/trace_diff.h"
 #include "tests/sim/report/page_testing.h"
 #include "tests/support/sim_testing.h"
 

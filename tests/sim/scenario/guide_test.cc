@@ -17,7 +17,6 @@
 #include "sim/judge/run.h"
 #include "sim/scenario/language.h"
 #include "sim/scenario/loader.h"
-#include "sim/scenario/vocabulary.h"
 
 namespace whorl::sim::guide_test {
 namespace {

@@ -1,6 +1,4 @@
 // What a scenario says without effect is told, and nothing else is.
-#include "sim/scenario/warnings.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

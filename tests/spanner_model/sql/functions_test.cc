@@ -1,4 +1,6 @@
 // Operators, functions and casts: tables of expressions and their values, which are the emulator's.
+#include "spanner_model/sql/functions.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -6,8 +8,6 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "spanner_model/sql/text_functions.h"
-#include "spanner_model/sql/time_zone.h"
 #include "spanner_model/sql/timestamp_text.h"
 #include "tests/spanner_model/sql/testing.h"
 

@@ -1,4 +1,4 @@
-#include "cli/hand_over.h"
+#include "cli/grpc_commands.h"
 
 #include <unistd.h>
 
