@@ -480,6 +480,17 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
   app.footer(std::string(kFooter));
 }
 
+// They go with the next release.
+constexpr std::string_view kDeprecated[] = {"--replication", "--no-retry-info", "--pending-column",
+                                            "--repeatable-read"};
+
+void WarnOfDeprecated(const CLI::App& serve) {
+  for (const std::string_view option : kDeprecated) {
+    if (serve.count(std::string(option)) == 0) continue;
+    Complain(Cat(option, " goes with the next release; if you need it, say so"));
+  }
+}
+
 int Run(int argc, char** argv) {
   const auto request = std::make_shared<ServeRequest>();
   const bool is_proxy = std::string_view(argv[1]) == "proxy";
@@ -513,6 +524,7 @@ int Run(int argc, char** argv) {
     AddOptions(*root.add_subcommand("serve", "Serve Cloud Spanner's API to any program"), request);
   }
   if (const auto code = Parse(root, arguments, wrong)) return *code;
+  if (!is_proxy) WarnOfDeprecated(*root.get_subcommand("serve"));
   std::vector<std::string> mistakes = Load(*request->faults);
   const std::string mistake = is_proxy ? CompleteUpstream(*request) : Complete(*request);
   if (!mistake.empty()) mistakes.push_back(mistake);
