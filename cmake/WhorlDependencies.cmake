@@ -4,6 +4,7 @@ find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(mimalloc REQUIRED)
 
 # The command whorl does without these: what needs one that is missing is left out.
 find_package(Boost QUIET)

@@ -51,7 +51,7 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "Static libraries, headers and find_package(whorl), for lock protocols and locks of one's own.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libabsl-dev, nlohmann-json3-dev, libcli11-dev, libxxhash-dev, libre2-dev, zlib1g-dev, libzstd-dev")
+  "libabsl-dev, nlohmann-json3-dev, libcli11-dev, libxxhash-dev, libre2-dev, zlib1g-dev, libzstd-dev, libmimalloc-dev")
 # For the component real_client alone.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS
   "libboost-dev, libgrpc++-dev, libprotobuf-dev, prometheus-cpp-dev")
