@@ -3,31 +3,14 @@
 #include <array>
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace whorl {
 namespace {
 
 constexpr size_t kMaxListed = 16;
 
 uint32_t ByteAt(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
-
-bool IsContinuation(std::string_view text, size_t i) {
-  return i < text.size() && (ByteAt(text, i) & 0xC0U) == 0x80U;
-}
-
-// How many bytes the well-formed character at `i` has; 0 if there is none. Overlong forms are
-// accepted, because the text is only shown.
-size_t CharacterLength(std::string_view text, size_t i) {
-  const uint32_t lead = ByteAt(text, i);
-  size_t length = 0;
-  if (lead < 0x80U) length = 1;
-  if (lead >= 0xC2U && lead < 0xE0U) length = 2;
-  if (lead >= 0xE0U && lead < 0xF0U) length = 3;
-  if (lead >= 0xF0U && lead < 0xF5U) length = 4;
-  for (size_t k = 1; k < length; ++k) {
-    if (!IsContinuation(text, i + k)) return 0;
-  }
-  return length;
-}
 
 // C0 and DEL, and the C1 controls, which a terminal may act on as well.
 bool IsControl(std::string_view text, size_t i, size_t length) {
@@ -48,7 +31,7 @@ std::string Printable(std::string_view text, size_t max_bytes) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     if (out.size() >= max_bytes) return out + "...";
-    const size_t length = CharacterLength(text, i);
+    const size_t length = CharacterLength(text.substr(i));
     if (length == 0 || IsControl(text, i, length)) {
       const size_t end = i + (length == 0 ? 1 : length);
       for (; i < end; ++i) AppendEscaped(out, ByteAt(text, i));

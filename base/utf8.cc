@@ -1,12 +1,7 @@
 #include "base/utf8.h"
 
-#include <cstddef>
-
 namespace whorl {
 namespace {
-
-// True for the bytes of a UTF-8 character after its first.
-bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // The length of a code point's encoding by its first byte; 0 for a byte that begins none.
 size_t EncodedLength(unsigned char first) {
@@ -27,15 +22,22 @@ bool MayFollow(unsigned char first, unsigned char second) {
 
 }  // namespace
 
+size_t CharacterLength(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto first = static_cast<unsigned char>(text[0]);
+  const size_t length = EncodedLength(first);
+  if (length > text.size()) return 0;
+  if (length > 1 && !MayFollow(first, static_cast<unsigned char>(text[1]))) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if (!IsContinuationByte(text[i])) return 0;
+  }
+  return length;
+}
+
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
-    const auto first = static_cast<unsigned char>(text[0]);
-    const size_t length = EncodedLength(first);
-    if (length == 0 || length > text.size()) return false;
-    if (length > 1 && !MayFollow(first, static_cast<unsigned char>(text[1]))) return false;
-    for (size_t i = 1; i < length; ++i) {
-      if (!ContinuesCharacter(text[i])) return false;
-    }
+    const size_t length = CharacterLength(text);
+    if (length == 0) return false;
     text.remove_prefix(length);
   }
   return true;

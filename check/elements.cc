@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/located_error.h"
 #include "base/text.h"
 
 namespace whorl::check {
@@ -13,7 +14,7 @@ std::string TextAt::WhereIs(std::string_view text, size_t offset) const {
   const size_t newline = before.rfind('\n');
   const auto of_line = static_cast<int64_t>(
       newline == std::string_view::npos ? before.size() : before.size() - newline - 1);
-  return Cat(Printable(place.file, 1'000), ":", std::to_string(place.line + lines), ":",
+  return Cat(AtLine(place.file, place.line + lines), ":",
              std::to_string(newline == std::string_view::npos ? column + of_line : of_line + 1));
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <vector>
 
+#include "base/located_error.h"
 #include "base/parse_duration.h"
 #include "base/text.h"
 #include "check/jepsen.h"
@@ -21,9 +22,7 @@ Timestamp ParseTime(std::string_view text, std::string_view name) {
 
 }  // namespace
 
-std::string WhereIs(const Place& place) {
-  return Cat(Printable(place.file, 1'000), ":", std::to_string(place.line));
-}
+std::string WhereIs(const Place& place) { return AtLine(place.file, place.line); }
 
 // Names of tables and columns are compared as Spanner does, whatever their letter case.
 bool IsNamed(std::string_view a, std::string_view b) {

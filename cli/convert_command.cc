@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/located_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -29,10 +30,10 @@ int RunConvert(const ConvertOptions& options) {
     Complain(std::string(read.status().message()));
     return kBadInput;
   }
-  std::vector<sim::Problem> problems;
+  std::vector<Problem> problems;
   const auto document = sim::JsonDocument::Parse(*read, problems);
   if (!document || !problems.empty()) {
-    for (const std::string& line : sim::ErrorLines(options.file, problems)) Complain(line);
+    for (const std::string& line : ErrorLines(options.file, problems)) Complain(line);
     return kBadInput;
   }
   const std::optional<std::string> converted = sim::FromEarlierWords(*read);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/located_error.h"
 #include "base/text.h"
 #include "protocol/protocols.h"
 
@@ -78,8 +79,7 @@ std::vector<std::string> OfProgram(const sim::Scenario& scenario) {
 }
 
 std::string Place(const sim::Scenario& scenario, const FaultSpec& fault, size_t index) {
-  return Cat(Printable(scenario.path, 1000), ":", std::to_string(fault.line), ": /faults/",
-             std::to_string(index), "/do");
+  return Cat(AtLine(scenario.path, fault.line), ": /faults/", std::to_string(index), "/do");
 }
 
 }  // namespace
@@ -115,8 +115,8 @@ std::vector<std::string> RefusalsOf(BackendKind kind, const sim::Scenario& scena
                            "it is an option of the database there; run it without --on"));
   }
   if (!scenario.schedule.empty()) {
-    refusals.push_back(Cat(path, ":", std::to_string(scenario.schedule.front().line), ": /schedule",
-                           on, "nobody can choose the order of real events; run it without --on"));
+    refusals.push_back(Cat(AtLine(scenario.path, scenario.schedule.front().line), ": /schedule", on,
+                           "nobody can choose the order of real events; run it without --on"));
   }
   if (!scenario.branches.empty()) {
     refusals.push_back(

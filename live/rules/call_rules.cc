@@ -216,8 +216,8 @@ class RuleReader {
 };
 
 // Where the rules stand in the file, as it was written.
-std::vector<sim::Position> PlacesOf(const sim::JsonDocument& document) {
-  std::vector<sim::Position> places;
+std::vector<Position> PlacesOf(const sim::JsonDocument& document) {
+  std::vector<Position> places;
   const auto faults = document.root().Find("faults");
   if (!faults) return places;
   for (const JsonValue& one : faults->Children()) places.push_back(one.position());
@@ -225,9 +225,9 @@ std::vector<sim::Position> PlacesOf(const sim::JsonDocument& document) {
 }
 
 // Problems of a converted text are told at the rule in the file, since nobody has seen the converted one.
-void TellAtRules(const std::vector<sim::Position>& places, std::vector<sim::Problem>& problems) {
+void TellAtRules(const std::vector<Position>& places, std::vector<Problem>& problems) {
   constexpr std::string_view kRules = "/faults/";
-  for (sim::Problem& problem : problems) {
+  for (Problem& problem : problems) {
     if (!problem.pointer.starts_with(kRules)) continue;
     const size_t rule = std::strtoul(problem.pointer.c_str() + kRules.size(), nullptr, 10);
     if (rule < places.size()) problem.position = places[rule];
@@ -249,7 +249,7 @@ RuleFile ParseRules(const std::string& name, std::string_view text) {
   Problems problems;
   const auto written = sim::JsonDocument::Parse(text, problems.list());
   if (written && problems.empty()) {
-    const std::vector<sim::Position> places = PlacesOf(*written);
+    const std::vector<Position> places = PlacesOf(*written);
     const std::optional<std::string> converted = sim::FromEarlierWords(text);
     if (converted) {
       file.note = Cat(name,
@@ -264,14 +264,13 @@ RuleFile ParseRules(const std::string& name, std::string_view text) {
       if (problems.Full()) break;
       file.rules.push_back(RuleReader(one, problems).Read());
       const size_t number = file.rules.size() - 1;
-      file.rules.back().text =
-          Cat(name, ":", std::to_string(places[number].line), " (", one.Pointer(), ")");
+      file.rules.back().text = Cat(AtLine(name, places[number].line), " (", one.Pointer(), ")");
     }
     if (converted) TellAtRules(places, problems.list());
   }
   if (problems.empty()) return file;
   file.rules.clear();
-  file.errors = sim::ErrorLines(name, problems.list());
+  file.errors = ErrorLines(name, problems.list());
   return file;
 }
 

@@ -52,7 +52,7 @@ std::optional<Code> AnswerOf(const CallRule& rule);
 
 struct RuleFile {
   std::vector<CallRule> rules;      // none if there are errors
-  std::vector<std::string> errors;  // sim::ErrorLines
+  std::vector<std::string> errors;  // ErrorLines
   std::string note;                 // for people, if the file has the words of an earlier release
 };
 RuleFile ParseRules(const std::string& name, std::string_view text);

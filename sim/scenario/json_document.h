@@ -18,25 +18,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/located_error.h"
+
 namespace whorl::sim {
 
 inline constexpr int kMaxJsonDepth = 64;
 inline constexpr size_t kMaxJsonValues = 500'000;
 
-// Lines and columns count from 1; a column is a character, not a byte.
-struct Position {
-  int line = 1;
-  int column = 1;
-};
-
 enum class JsonKind : uint8_t { kNull, kBoolean, kNumber, kString, kArray, kObject };
-
-// A mistake in a text: where it is, and what was expected there.
-struct Problem {
-  Position position;
-  std::string pointer;  // JSON pointer (RFC 6901); empty for the document itself
-  std::string text;
-};
 
 class JsonDocument;
 

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string_view>
 #include <system_error>
@@ -22,8 +21,6 @@
 namespace whorl::sim {
 
 namespace {
-
-constexpr size_t kMaxPathShown = 1000;
 
 // "gc_pause" for "x/gc_pause.json".
 std::string NameOf(std::string_view path) {
@@ -155,14 +152,13 @@ absl::Status ErrorOf(std::string_view path, const std::vector<Problem>& problems
 }
 
 absl::Status TooLong(std::string_view path) {
-  return absl::InvalidArgumentError(Cat(Printable(path, kMaxPathShown),
-                                        ": longer than a scenario may be (",
+  return absl::InvalidArgumentError(Cat(PathText(path), ": longer than a scenario may be (",
                                         std::to_string(kMaxScenarioBytes >> 20), " MiB)"));
 }
 
 absl::Status CannotRead(std::string_view path, int error) {
-  const std::string text = Cat(Printable(path, kMaxPathShown),
-                               ": cannot be read: ", std::generic_category().message(error));
+  const std::string text =
+      Cat(PathText(path), ": cannot be read: ", std::generic_category().message(error));
   return error == ENOENT ? absl::NotFoundError(text) : absl::UnavailableError(text);
 }
 
@@ -190,24 +186,6 @@ absl::StatusOr<std::string> ReadAll(const std::string& path) {
 }
 
 }  // namespace
-
-std::vector<std::string> ErrorLines(std::string_view path, const std::vector<Problem>& problems) {
-  std::multimap<std::pair<int, int>, const Problem*> sorted;
-  for (const Problem& problem : problems) {
-    sorted.emplace(std::pair(problem.position.line, problem.position.column), &problem);
-  }
-  const std::string file = Printable(path, kMaxPathShown);
-  std::vector<std::string> lines;
-  for (const auto& [position, problem] : sorted) {
-    if (lines.size() == kMaxScenarioErrors) {
-      lines.push_back(Cat(file, ": further errors are not shown"));
-      break;
-    }
-    lines.push_back(Cat(file, ":", std::to_string(position.first), ": ", problem->pointer,
-                        problem->pointer.empty() ? "" : ": ", problem->text));
-  }
-  return lines;
-}
 
 absl::StatusOr<Scenario> ParseScenario(std::string_view text, std::string_view path) {
   if (text.size() > kMaxScenarioBytes) return TooLong(path);

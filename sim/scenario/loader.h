@@ -6,7 +6,7 @@
 //      fault can fire as far as the text shows. Patterns and counts are expanded; every default is
 //      filled in.
 //   2. All independent errors of a text are reported, by line, one to a line of the status's
-//      message and at most kMaxScenarioErrors of them:
+//      message and at most kMaxErrorLines of them:
 //        scenarios/x.json:12: /faults/0/node: unknown node "bb"; did you mean "b"? Known nodes: a,
 //        b.
 //      That is file, line, JSON pointer (none for the document itself), what was expected.
@@ -27,7 +27,6 @@
 namespace whorl::sim {
 
 inline constexpr size_t kMaxScenarioBytes = size_t{16} << 20;
-inline constexpr size_t kMaxScenarioErrors = 20;
 
 // Loads the scenario in a file, or from standard input for "-".
 // kInvalidArgument: the text was read and is wrong. kNotFound: there is no such file. kUnavailable:
@@ -36,10 +35,6 @@ absl::StatusOr<Scenario> LoadScenario(const std::string& path);
 
 // The text that LoadScenario would parse, with its errors but kInvalidArgument.
 absl::StatusOr<std::string> ReadScenarioText(const std::string& path);
-
-// "FILE:3: /faults/0/do: ...", a line for each problem, in the order of the text; at the same place, in the order
-// found. Of more than kMaxScenarioErrors the last line says that they are not shown.
-std::vector<std::string> ErrorLines(std::string_view path, const std::vector<Problem>& problems);
 
 // Loads a scenario from memory; `path` is for messages and for Scenario::name. The only error is
 // kInvalidArgument.

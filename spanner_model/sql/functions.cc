@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace whorl::model {
 
 namespace {

@@ -40,9 +40,6 @@ std::span<const ScalarFunction> ScalarFunctions();
 
 enum class TextUnit : uint8_t { kCharacter, kByte };
 
-// Whether the byte of a UTF-8 text continues a character instead of beginning one.
-constexpr bool IsContinuationByte(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
 // The number of characters.
 int64_t TextLength(std::string_view text, TextUnit unit);
 

@@ -1,6 +1,6 @@
 #include "spanner_model/sql/source_error.h"
 
-#include "spanner_model/sql/functions.h"
+#include "base/utf8.h"
 
 namespace whorl::model {
 namespace {

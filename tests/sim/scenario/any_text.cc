@@ -108,7 +108,7 @@ void RequireGoodError(std::string_view message) {
     Require(printable, "an error is printable");
     at = end + 1;
   }
-  Require(lines >= 1 && lines <= kMaxScenarioErrors + 1, "1 to 20 errors");
+  Require(lines >= 1 && lines <= kMaxErrorLines + 1, "1 to 20 errors");
 }
 
 // As a file of rules of an earlier release.
