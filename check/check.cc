@@ -532,14 +532,14 @@ void Checker::On(const ProcessDeclaration& declared, const Place& place) {
   Learn(Greatest(offsets));
 }
 
-InvariantFinding Checker::Find(Invariant invariant) const {
-  InvariantFinding found;
+InvariantResult Checker::Find(Invariant invariant) const {
+  InvariantResult found;
   const bool is_of_tokens =
       invariant == Invariant::kTokenMonotonic || invariant == Invariant::kOneLiveToken ||
       invariant == Invariant::kHandedTokenMonotonic || invariant == Invariant::kFencedWritesOrdered;
   const auto doubt = [&](const std::string& why) {
-    if (found.finding != Finding::kViolated || why.empty()) return;
-    found.finding = Finding::kPossible;
+    if (found.verdict != Verdict::kViolated || why.empty()) return;
+    found.verdict = Verdict::kPossiblyViolated;
     found.possible += std::exchange(found.violations, 0);
     found.text += Cat("; but ", why);
   };
@@ -557,7 +557,7 @@ InvariantFinding Checker::Find(Invariant invariant) const {
     found = judge->Find();
     doubt(unclear_);
   } else if (invariant == Invariant::kNoWedge) {
-    found.finding = Finding::kUnknown;
+    found.verdict = Verdict::kUnknown;
     found.text = "no record says when faults were over, and who could have taken the lock";
     found.remedy = "let --scenario FILE infer it: the scenario's replay judges it";
   } else {
@@ -567,22 +567,22 @@ InvariantFinding Checker::Find(Invariant invariant) const {
   return found;
 }
 
-std::vector<InvariantFinding> Checker::Certain() const {
-  std::vector<InvariantFinding> certain;
+std::vector<InvariantResult> Checker::Certain() const {
+  std::vector<InvariantResult> certain;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
     const auto invariant = static_cast<Invariant>(i);
     const auto of_spans = !unclear_.empty()                             ? std::nullopt
                           : invariant == Invariant::kSingleLeaderBelief ? beliefs_.Certain()
                           : invariant == Invariant::kSingleWorker       ? work_.Certain()
                                                                         : std::nullopt;
-    const InvariantFinding found = of_spans.value_or(Find(invariant));
-    if (found.finding == Finding::kViolated) certain.push_back(found);
+    const InvariantResult found = of_spans.value_or(Find(invariant));
+    if (found.verdict == Verdict::kViolated) certain.push_back(found);
   }
   return certain;
 }
 
-std::vector<InvariantFinding> Checker::SoFar() const {
-  std::vector<InvariantFinding> found;
+std::vector<InvariantResult> Checker::SoFar() const {
+  std::vector<InvariantResult> found;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) found.push_back(Find(static_cast<Invariant>(i)));
   return found;
 }

@@ -86,9 +86,9 @@ class Checker {
   // All changes of rows that were committed before `at` have been added.
   void Advance(Timestamp at);
   // What is violated for certain by what has left the window: the first violation of each invariant.
-  std::vector<InvariantFinding> Certain() const;
+  std::vector<InvariantResult> Certain() const;
   // What has left the window, and was judged.
-  std::vector<InvariantFinding> SoFar() const;
+  std::vector<InvariantResult> SoFar() const;
   const HistoryMetrics& metrics() const { return metrics_; }
   const std::vector<OutsideWrite>& outside_writes() const { return rows_.outside_writes(); }
   int64_t outside_count() const { return rows_.outside_count(); }
@@ -110,7 +110,7 @@ class Checker {
 
   void Take(const Operation& operation);
   void TakeWaiting();
-  InvariantFinding Find(Invariant invariant) const;
+  InvariantResult Find(Invariant invariant) const;
   void On(const RowChange& change);
   void On(const LogLine& said, const Place& place);
   // What the line shows of its process beside what it says.

@@ -473,11 +473,11 @@ bool Rows::TakeOutside(const RowChange& change, bool by_process, Row& row,
   return true;
 }
 
-InvariantFinding Rows::TokenMonotonic() const {
+InvariantResult Rows::TokenMonotonic() const {
   return token_monotonic_.Find("no token was recorded", std::string(kRecordAll));
 }
 
-InvariantFinding Rows::LeaseRespected() const {
+InvariantResult Rows::LeaseRespected() const {
   return lease_respected_.Find("no grant was recorded", std::string(kRecordAll));
 }
 
