@@ -279,7 +279,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   NoteHolders(change, is_first);
   if (!is_first || change.kind != RowChangeKind::kInserted) Fit(change, is_first, row, metrics);
   const std::optional<Ownership::Writer> writer = WriterAt(change.commit, change.lock);
-  const bool is_outside = TakeOutside(change, writer.has_value(), row, metrics);
+  const bool is_outside = TakeOutside(change, writer || change.by_process, row, metrics);
   row.last_commit = change.commit;
   if (is_outside) return;
   After after = AfterChange(change, row);
