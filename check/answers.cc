@@ -175,7 +175,7 @@ Timestamp Answers::Needed(Timestamp watermark) const {
   return watermark;
 }
 
-InvariantFinding Answers::Find() const {
+InvariantResult Answers::Find() const {
   return tally_.Find("no answer was recorded", std::string(kAsk));
 }
 

@@ -39,7 +39,7 @@ class Answers final : public LineJudge {
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const override;
+  InvariantResult Find() const override;
 
  private:
   struct Answer {

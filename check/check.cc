@@ -53,25 +53,41 @@ Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
       gives_back_(protocol.promises[static_cast<size_t>(Invariant::kNoWorkAfterRelease)] !=
                   Promise::kNotApplicable),
       ownership_(!protocol.holder_columns.lock.empty()),
-      releases_(processes_),
-      rows_(protocol, options.lease, processes_, ownership_, releases_),
-      beliefs_(Invariant::kSingleLeaderBelief, Kind::kLeading, "believed that it leads", processes_,
-               ownership_),
-      work_(Invariant::kSingleWorker, Kind::kWorking, "was at work under", processes_, ownership_),
-      handed_(processes_),
-      answers_(processes_, ownership_),
-      own_tokens_(processes_, ownership_) {
-  const auto at = [this](Invariant invariant) -> LineJudge*& {
-    return by_lines_[static_cast<size_t>(invariant)];
-  };
-  by_lines_.fill(nullptr);
-  at(Invariant::kSingleLeaderBelief) = &beliefs_;
-  at(Invariant::kSingleWorker) = &work_;
-  at(Invariant::kHandedTokenMonotonic) = &handed_;
-  at(Invariant::kFencedWritesOrdered) = &accepted_;
-  at(Invariant::kHasLockTruthful) = &answers_;
-  at(Invariant::kNoWorkAfterRelease) = &releases_;
-  at(Invariant::kOneLiveToken) = &own_tokens_;
+      lines_{.releases = Releases(processes_),
+             .beliefs = Spans(Invariant::kSingleLeaderBelief, Kind::kLeading,
+                              "believed that it leads", processes_, ownership_),
+             .work = Spans(Invariant::kSingleWorker, Kind::kWorking, "was at work under",
+                           processes_, ownership_),
+             .handed = HandedTokens(processes_),
+             .accepted = {},
+             .answers = Answers(processes_, ownership_),
+             .own_tokens = OwnTokens(processes_, ownership_)},
+      rows_(protocol, options.lease, processes_, ownership_, lines_.releases) {}
+
+LineJudge* Checker::LineJudges::At(Invariant invariant) {
+  switch (invariant) {
+    case Invariant::kSingleLeaderBelief:
+      return &beliefs;
+    case Invariant::kSingleWorker:
+      return &work;
+    case Invariant::kHandedTokenMonotonic:
+      return &handed;
+    case Invariant::kFencedWritesOrdered:
+      return &accepted;
+    case Invariant::kHasLockTruthful:
+      return &answers;
+    case Invariant::kNoWorkAfterRelease:
+      return &releases;
+    case Invariant::kOneLiveToken:
+      return &own_tokens;
+    case Invariant::kTokenMonotonic:
+    case Invariant::kLeaseRespected:
+    case Invariant::kIsolation:
+    case Invariant::kNoWedge:
+    case Invariant::kPacedCalls:
+      break;
+  }
+  return nullptr;
 }
 
 Process& Checker::Known(const std::string& name) {
@@ -94,7 +110,7 @@ void Checker::Learn(Duration offset) {
 }
 
 void Checker::MissingLines(const std::string& because, const std::string& remedy) {
-  ForEachByLines([&](LineJudge& judge) { judge.Missing(because, remedy); });
+  lines_.ForEach([&](LineJudge& judge) { judge.Missing(because, remedy); });
 }
 
 void Checker::AddUnclear(const std::string& because, const std::string& remedy) {
@@ -180,10 +196,9 @@ void Checker::Add(Operation operation) {
     }
     return;
   }
-  newest_ = newest_ ? std::max(*newest_, key.first) : key.first;
   // Most come in order.
   waiting_.emplace_hint(waiting_.end(), key, std::move(operation));
-  TakeWaiting();
+  if (!options_.waits_for_advance) Advance(key.first);
 }
 
 void Checker::Advance(Timestamp at) {
@@ -215,7 +230,7 @@ void Checker::On(const RowChange& change) {
   constexpr int64_t kOften = 1024;
   if (metrics_.row_changes % kOften != 0) return;
   const Timestamp watermark = change.commit - options_.window - processes_.clock_most();
-  ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
+  ownership_.Forget(lines_.own_tokens.Needed(lines_.answers.Needed(watermark)));
 }
 
 bool Checker::FollowNumbers(Process& process, const LogLine& said, const Place& place) {
@@ -247,10 +262,10 @@ void Checker::TwoProcesses(Process& process, const LogLine& said, const Place& p
             ", and the one that had started before under that id logged on at ", TimeText(said.at));
     Problem(place, why);
     AddMissing(why, "give each process an id of its own");
-    ForEachByLines([&](LineJudge& judge) { judge.Doubt(name); });
+    lines_.ForEach([&](LineJudge& judge) { judge.Doubt(name); });
   }
   // Whose line it is is not known.
-  ForEachByLines([&](LineJudge& judge) { judge.Gap(name, process.last_line, said.at); });
+  lines_.ForEach([&](LineJudge& judge) { judge.Gap(name, process.last_line, said.at); });
 }
 
 bool Checker::Number(const LogLine& said, const Place& place) {
@@ -269,7 +284,7 @@ bool Checker::Number(const LogLine& said, const Place& place) {
   } else if (said.number) {
     if (*said.number != expected && !is_anew) {
       ++metrics_.gaps;
-      ForEachByLines(
+      lines_.ForEach(
           [&](LineJudge& judge) { judge.Gap(said.process, process.last_line, said.at); });
     }
     process.number = said.number;
@@ -282,7 +297,7 @@ bool Checker::Number(const LogLine& said, const Place& place) {
     process.file_of_start = place.file;
     process.started = said.at;
     process.has_restarted = process.last_line.has_value();
-    ForEachByLines(
+    lines_.ForEach(
         [&](LineJudge& judge) { judge.Restart(said.process, process.last_line, said.at); });
   }
   process.last_line = said.at;
@@ -344,7 +359,7 @@ void Checker::NotUnderstood(const LogLine& said) {
                      said.process, " at ", TimeText(said.at), " was not recognised"),
                  "name it as docs/CHECKING.md does, or \"goes_on\" if it says nothing of a lock");
   }
-  ForEachByLines([&](LineJudge& judge) { judge.Gap(said.process, said.at, said.at); });
+  lines_.ForEach([&](LineJudge& judge) { judge.Gap(said.process, said.at, said.at); });
 }
 
 void Checker::HadNotBegun(const LogLine& said) {
@@ -367,24 +382,24 @@ void Checker::On(const LogLine& said, const Place& place) {
       LeadsNot(said);
       return Settle(said.at);
     case Statement::kWorks:
-      work_.Begin(said.process, said.lock, said.at);
-      return releases_.Begin(said.process, said.lock, said.at);
+      lines_.work.Begin(said.process, said.lock, said.at);
+      return lines_.releases.Begin(said.process, said.lock, said.at);
     case Statement::kRests:
       Rests(said);
       return Settle(said.at);
     case Statement::kGone:
-      own_tokens_.Gone(said.process, said.at);
+      lines_.own_tokens.Gone(said.process, said.at);
       LeadsNot(said);
       Rests(said);
       return Settle(said.at);
     case Statement::kSawEnd:
       return SawEnd(said);
     case Statement::kAnswers:
-      if (said.token) handed_.Add(said);
-      answers_.Add(said);
+      if (said.token) lines_.handed.Add(said);
+      lines_.answers.Add(said);
       return Settle(said.at);
     case Statement::kOwns:
-      own_tokens_.Add(said);
+      lines_.own_tokens.Add(said);
       return Settle(said.at);
     case Statement::kAccepts:
       return Accepts(said);
@@ -395,10 +410,10 @@ void Checker::On(const LogLine& said, const Place& place) {
       ++metrics_.calls;
       return rows_.AddAttempt(said);
     case Statement::kMayEnd:
-      beliefs_.MayEnd(said.process, said.lock, said.at);
-      return work_.MayEnd(said.process, said.lock, said.at);
+      lines_.beliefs.MayEnd(said.process, said.lock, said.at);
+      return lines_.work.MayEnd(said.process, said.lock, said.at);
     case Statement::kHasStill:
-      return beliefs_.HasStill(said.process, said.lock);
+      return lines_.beliefs.HasStill(said.process, said.lock);
     case Statement::kNotUnderstood:
       return NotUnderstood(said);
     case Statement::kStarted:
@@ -411,19 +426,20 @@ void Checker::On(const LogLine& said, const Place& place) {
 void Checker::Leads(const LogLine& said) {
   if (said.is_renewal) processes_.At(said.process).logs_renewals = true;
   const auto lapses = said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt;
-  if (!beliefs_.Begin(said.process, said.lock, said.at, lapses, said.is_renewal)) HadNotBegun(said);
-  if (said.token) handed_.Add(said);
+  if (!lines_.beliefs.Begin(said.process, said.lock, said.at, lapses, said.is_renewal))
+    HadNotBegun(said);
+  if (said.token) lines_.handed.Add(said);
 }
 
 void Checker::LeadsNot(const LogLine& said) {
-  const bool had_begun = beliefs_.End(said.process, said.lock, said.asked.value_or(said.at));
+  const bool had_begun = lines_.beliefs.End(said.process, said.lock, said.asked.value_or(said.at));
   if (!had_begun && WantsBeginning(said)) HadNotBegun(said);
 }
 
 void Checker::Rests(const LogLine& said) {
-  const bool had_begun = work_.End(said.process, said.lock, said.at);
+  const bool had_begun = lines_.work.End(said.process, said.lock, said.at);
   if (!had_begun && WantsBeginning(said)) HadNotBegun(said);
-  releases_.End(said.process, said.lock, said.at);
+  lines_.releases.End(said.process, said.lock, said.at);
 }
 
 void Checker::SawEnd(const LogLine& said) {
@@ -433,28 +449,28 @@ void Checker::SawEnd(const LogLine& said) {
 }
 
 void Checker::Accepts(const LogLine& said) {
-  if (said.token) return accepted_.Add(said);
-  accepted_.Missing(Cat(said.process, " accepted a write without a token that was recorded"),
-                    "log each \"write\" at the resource, with its token");
+  if (said.token) return lines_.accepted.Add(said);
+  lines_.accepted.Missing(Cat(said.process, " accepted a write without a token that was recorded"),
+                          "log each \"write\" at the resource, with its token");
 }
 
 void Checker::OnSpan(const LogLine& said) {
-  Spans* const spans[] = {&beliefs_, &work_};
+  Spans* const spans[] = {&lines_.beliefs, &lines_.work};
   const bool is_work = said.statement == Statement::kWorks || said.statement == Statement::kRests;
   switch (said.statement) {
     case Statement::kLeads:
     case Statement::kWorks:
       spans[is_work]->BeginNested(said.process, said.lock, said.at);
-      if (is_work) releases_.Begin(said.process, said.lock, said.at);
+      if (is_work) lines_.releases.Begin(said.process, said.lock, said.at);
       return;
     case Statement::kLeadsNot:
     case Statement::kRests:
       if (!spans[is_work]->EndNested(said.process, said.lock, said.at)) return;
-      if (is_work) releases_.End(said.process, said.lock, said.at);
+      if (is_work) lines_.releases.End(said.process, said.lock, said.at);
       return Settle(said.at);
     default:  // kMayEnd
       for (Spans* both : spans) both->MayEnd(said.process, said.lock, said.at);
-      releases_.Restart(said.process, said.at, Timestamp::Max());
+      lines_.releases.Restart(said.process, said.at, Timestamp::Max());
       return;
   }
 }
@@ -465,13 +481,13 @@ void Checker::Settle(Timestamp at) {
   if (has_forgotten_ && watermark < forgotten_ + options_.window / 8) return;
   has_forgotten_ = true;
   forgotten_ = watermark;
-  beliefs_.Forget(watermark);
-  work_.Forget(watermark);
-  handed_.Forget(watermark);
-  answers_.Settle(watermark);
-  releases_.Settle(watermark);
-  own_tokens_.Settle(watermark);
-  ownership_.Forget(own_tokens_.Needed(answers_.Needed(watermark)));
+  lines_.beliefs.Forget(watermark);
+  lines_.work.Forget(watermark);
+  lines_.handed.Forget(watermark);
+  lines_.answers.Settle(watermark);
+  lines_.releases.Settle(watermark);
+  lines_.own_tokens.Settle(watermark);
+  ownership_.Forget(lines_.own_tokens.Needed(lines_.answers.Needed(watermark)));
 }
 
 void Checker::On(const CommitRecord& called, const Place& place) {
@@ -491,7 +507,7 @@ void Checker::On(const CommitRecord& called, const Place& place) {
     const std::string why = Cat("the clock of ", called.process, " contradicts itself");
     const std::string remedy = "declare how far off it can be, or leave its lines out";
     MissingLines(why, remedy);
-    ForEachByLines([&](LineJudge& judge) { judge.Doubt(called.process); });
+    lines_.ForEach([&](LineJudge& judge) { judge.Doubt(called.process); });
   }
   if (process.clock.IsKnown()) Learn(Greatest(process.clock.At(called.received)));
 }
@@ -526,20 +542,20 @@ void Checker::On(const ProcessDeclaration& declared, const Place& place) {
     Problem(place, Cat("the clock of ", declared.process, ": ", wrong));
     MissingLines(Cat("the clock of ", declared.process, " is declared as what cannot be"),
                  "declare one interval");
-    ForEachByLines([&](LineJudge& judge) { judge.Doubt(declared.process); });
+    lines_.ForEach([&](LineJudge& judge) { judge.Doubt(declared.process); });
     return;
   }
   Learn(Greatest(offsets));
 }
 
-InvariantFinding Checker::Find(Invariant invariant) const {
-  InvariantFinding found;
+InvariantResult Checker::Find(Invariant invariant, const LineJudges& lines) const {
+  InvariantResult found;
   const bool is_of_tokens =
       invariant == Invariant::kTokenMonotonic || invariant == Invariant::kOneLiveToken ||
       invariant == Invariant::kHandedTokenMonotonic || invariant == Invariant::kFencedWritesOrdered;
   const auto doubt = [&](const std::string& why) {
-    if (found.finding != Finding::kViolated || why.empty()) return;
-    found.finding = Finding::kPossible;
+    if (found.verdict != Verdict::kViolated || why.empty()) return;
+    found.verdict = Verdict::kPossiblyViolated;
     found.possible += std::exchange(found.violations, 0);
     found.text += Cat("; but ", why);
   };
@@ -553,11 +569,11 @@ InvariantFinding Checker::Find(Invariant invariant) const {
     doubt(unclear_rows_);
   } else if (invariant == Invariant::kNoWorkAfterRelease && !gives_back_) {
     found.text = "the protocol gives no lock back";
-  } else if (const LineJudge* judge = by_lines_[static_cast<size_t>(invariant)]) {
+  } else if (const LineJudge* judge = lines.At(invariant)) {
     found = judge->Find();
     doubt(unclear_);
   } else if (invariant == Invariant::kNoWedge) {
-    found.finding = Finding::kUnknown;
+    found.verdict = Verdict::kUnknown;
     found.text = "no record says when faults were over, and who could have taken the lock";
     found.remedy = "let --scenario FILE infer it: the scenario's replay judges it";
   } else {
@@ -567,33 +583,34 @@ InvariantFinding Checker::Find(Invariant invariant) const {
   return found;
 }
 
-std::vector<InvariantFinding> Checker::Certain() const {
-  std::vector<InvariantFinding> certain;
+std::vector<InvariantResult> Checker::Certain() const {
+  std::vector<InvariantResult> certain;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
     const auto invariant = static_cast<Invariant>(i);
     const auto of_spans = !unclear_.empty()                             ? std::nullopt
-                          : invariant == Invariant::kSingleLeaderBelief ? beliefs_.Certain()
-                          : invariant == Invariant::kSingleWorker       ? work_.Certain()
+                          : invariant == Invariant::kSingleLeaderBelief ? lines_.beliefs.Certain()
+                          : invariant == Invariant::kSingleWorker       ? lines_.work.Certain()
                                                                         : std::nullopt;
-    const InvariantFinding found = of_spans.value_or(Find(invariant));
-    if (found.finding == Finding::kViolated) certain.push_back(found);
+    const InvariantResult found = of_spans.value_or(Find(invariant, lines_));
+    if (found.verdict == Verdict::kViolated) certain.push_back(found);
   }
   return certain;
 }
 
-std::vector<InvariantFinding> Checker::SoFar() const {
-  std::vector<InvariantFinding> found;
-  for (size_t i = 0; i < kCountOf<Invariant>; ++i) found.push_back(Find(static_cast<Invariant>(i)));
+std::vector<InvariantResult> Checker::SoFar() const {
+  std::vector<InvariantResult> found;
+  for (size_t i = 0; i < kCountOf<Invariant>; ++i)
+    found.push_back(Find(static_cast<Invariant>(i), lines_));
   return found;
 }
 
-void Checker::MissingLogs() {
+void Checker::MissingLogs(LineJudges& lines) const {
   // Without any log it is enough to say what is to be logged.
   if (metrics_.statements == 0) return;
   for (const auto& [taker, lock] : rows_.takers()) {
     const Process* who = processes_.Find(taker);
     if (who != nullptr && who->last_line) continue;
-    LineJudge* const judges[] = {&beliefs_, &work_, &handed_, &own_tokens_};
+    LineJudge* const judges[] = {&lines.beliefs, &lines.work, &lines.handed, &lines.own_tokens};
     for (LineJudge* judge : judges) {
       judge->Missing(
           Cat("no line of ", taker, ", which took lock ", Quoted(lock), ", was recorded"),
@@ -632,7 +649,7 @@ std::string_view WhatItLacks(Kind kind) {
 
 }  // namespace
 
-void Checker::MissingKinds() {
+void Checker::MissingKinds(LineJudges& lines) const {
   for (const auto& [of, unbegun] : unbegun_) {
     const bool is_work = of.second == Statement::kRests;
     const std::string lock = Quoted(unbegun.lock);
@@ -649,13 +666,13 @@ void Checker::MissingKinds() {
                 : "log \"leads\" when it begins to lead, or see that its line is recognised; of a "
                   "process "
                   "that did not lead \"leads_not\" says so";
-    if (!is_work) beliefs_.Missing(why, remedy);
-    if (!is_work) handed_.Missing(why, remedy);
-    if (is_work) work_.Missing(why, remedy);
-    if (is_work) releases_.Missing(why, remedy);
+    if (!is_work) lines.beliefs.Missing(why, remedy);
+    if (!is_work) lines.handed.Missing(why, remedy);
+    if (is_work) lines.work.Missing(why, remedy);
+    if (is_work) lines.releases.Missing(why, remedy);
   }
   for (const auto& [invariant, kind] : kNeeds) {
-    LineJudge& judge = *by_lines_[static_cast<size_t>(invariant)];
+    LineJudge& judge = *lines.At(invariant);
     const auto& all = processes_.all();
     // If nobody logs it, it is enough to say what is to be logged.
     if (std::ranges::none_of(all, [&](const auto& one) { return Logs(one.second, kind); }))
@@ -673,20 +690,29 @@ void Checker::MissingKinds() {
 HistoryVerdict Checker::Verdict() {
   for (const auto& [key, operation] : waiting_) Take(operation);
   waiting_.clear();
-  MissingLogs();
-  MissingKinds();
-  ForEachByLines([](LineJudge& judge) { judge.Finish(); });
+  return Conclude(lines_);
+}
+
+HistoryVerdict Checker::VerdictSoFar() const {
+  LineJudges lines = lines_;
+  return Conclude(lines);
+}
+
+HistoryVerdict Checker::Conclude(LineJudges& lines) const {
+  MissingLogs(lines);
+  MissingKinds(lines);
+  lines.ForEach([](LineJudge& judge) { judge.Finish(); });
   HistoryVerdict verdict;
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
-    verdict.invariants.push_back(Find(static_cast<Invariant>(i)));
+    verdict.invariants.push_back(Find(static_cast<Invariant>(i), lines));
   }
   verdict.outside_writes = rows_.outside_writes();
   verdict.outside_count = rows_.outside_count();
   verdict.only_ends = !unbegun_.empty() && metrics_.row_changes == 0 && !has_begun_;
   verdict.is_of_protocol = metrics_.row_changes > 0 || metrics_.calls > 0;
-  metrics_.belief_overlaps = beliefs_.overlaps();
-  metrics_.work_overlaps = work_.overlaps();
   verdict.metrics = metrics_;
+  verdict.metrics.belief_overlaps = lines.beliefs.overlaps();
+  verdict.metrics.work_overlaps = lines.work.overlaps();
   for (const auto& [name, process] : processes_.all()) {
     if (!process.last_line) continue;
     ClockFinding& clock = verdict.clocks.emplace_back();

@@ -21,7 +21,6 @@
 // overlap with.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -54,6 +53,9 @@ struct CheckOptions {
       clock_error;  // of processes that declare none: at most so much either way
   // How much later an operation may come than one that is later by its own time.
   Duration window = Seconds(60);
+  // Whoever adds operations knows when all are there: they are judged up to where Advance() says, in their order,
+  // whatever comes meanwhile. Then `window` is to be 0.
+  bool waits_for_advance = false;
 };
 
 // Whether histories of the protocol can be judged: its rows name their holder.
@@ -86,9 +88,9 @@ class Checker {
   // All changes of rows that were committed before `at` have been added.
   void Advance(Timestamp at);
   // What is violated for certain by what has left the window: the first violation of each invariant.
-  std::vector<InvariantFinding> Certain() const;
+  std::vector<InvariantResult> Certain() const;
   // What has left the window, and was judged.
-  std::vector<InvariantFinding> SoFar() const;
+  std::vector<InvariantResult> SoFar() const;
   const HistoryMetrics& metrics() const { return metrics_; }
   const std::vector<OutsideWrite>& outside_writes() const { return rows_.outside_writes(); }
   int64_t outside_count() const { return rows_.outside_count(); }
@@ -99,18 +101,45 @@ class Checker {
   }
   // The verdict on all that was added. Nothing can be added after it.
   HistoryVerdict Verdict();
+  // The verdict on what was judged so far, as if nothing else came. More can be added.
+  HistoryVerdict VerdictSoFar() const;
   // Beliefs and works that may yet overlap with others, for measuring.
-  size_t SpansKept() const { return beliefs_.kept() + work_.kept(); }
+  size_t SpansKept() const { return lines_.beliefs.kept() + lines_.work.kept(); }
   // What is known by now of each process and its clock.
   const Processes& processes() const { return processes_; }
 
  private:
+  // The judges by lines of processes. A copy can be finished while these go on.
+  struct LineJudges {
+    Releases releases;
+    Spans beliefs;
+    Spans work;
+    HandedTokens handed;
+    AcceptedWrites accepted;
+    Answers answers;
+    OwnTokens own_tokens;
+
+    // Null for an invariant that is not judged by lines.
+    LineJudge* At(Invariant invariant);
+    const LineJudge* At(Invariant invariant) const {
+      return const_cast<LineJudges*>(this)->At(invariant);  // NOLINT(*-const-cast)
+    }
+    template <typename Do>
+    void ForEach(const Do& act) {
+      for (const Invariant invariant : AllOf<Invariant>()) {
+        if (LineJudge* judge = At(invariant)) act(*judge);
+      }
+    }
+  };
+
   // Calls come before the commits that they are about.
   using Key = std::pair<Timestamp, uint64_t>;
 
   void Take(const Operation& operation);
   void TakeWaiting();
-  InvariantFinding Find(Invariant invariant) const;
+  InvariantResult Find(Invariant invariant, const LineJudges& lines) const;
+  // Ends what `lines` judge, a copy or not.
+  HistoryVerdict Conclude(LineJudges& lines) const;
   void On(const RowChange& change);
   void On(const LogLine& said, const Place& place);
   // What the line shows of its process beside what it says.
@@ -136,36 +165,21 @@ class Checker {
   // Something ended that had not begun.
   void HadNotBegun(const LogLine& said);
   // Processes that have not logged each kind of line that a judge needs of all.
-  void MissingKinds();
+  void MissingKinds(LineJudges& lines) const;
   void Problem(const Place& place, std::string text);
   Process& Known(const std::string& name);
   void Learn(Duration offset);
   void MissingLines(const std::string& because, const std::string& remedy);
   // Of a process that took a lock, and of which there is no line, nothing is known but that.
-  void MissingLogs();
-  template <typename Do>
-  void ForEachByLines(const Do& act) {
-    for (LineJudge* judge : by_lines_) {
-      if (judge != nullptr) act(*judge);
-    }
-  }
-
+  void MissingLogs(LineJudges& lines) const;
   const ProtocolInfo& protocol_;
   const CheckOptions options_;
   const bool has_tokens_;
   const bool gives_back_;  // the protocol releases locks
   Processes processes_;
   Ownership ownership_;
-  Releases releases_;
+  LineJudges lines_;
   Rows rows_;
-  Spans beliefs_;
-  Spans work_;
-  HandedTokens handed_;
-  AcceptedWrites accepted_;
-  Answers answers_;
-  OwnTokens own_tokens_;
-  // By invariant; null for those that are not judged by lines.
-  std::array<LineJudge*, kCountOf<Invariant>> by_lines_;
   std::multimap<Key, Operation> waiting_;
   uint64_t added_ = 0;
   std::optional<Timestamp> newest_;

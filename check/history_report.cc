@@ -26,10 +26,10 @@ using sim::Tone;
 
 constexpr std::string_view kToneWords[] = {"plain", "good", "bad", "warning"};
 
-const InvariantFinding* FirstViolated(const HistoryVerdict& verdict) {
-  const InvariantFinding* first = nullptr;
-  for (const InvariantFinding& found : verdict.invariants) {
-    if (found.finding != Finding::kViolated || !found.at) continue;
+const InvariantResult* FirstViolated(const HistoryVerdict& verdict) {
+  const InvariantResult* first = nullptr;
+  for (const InvariantResult& found : verdict.invariants) {
+    if (found.verdict != Verdict::kViolated || !found.at) continue;
     if (first == nullptr || *found.at < *first->at) first = &found;
   }
   return first;
@@ -191,8 +191,8 @@ class Report {
   }
 
   void AddViolations() {
-    for (const InvariantFinding& found : verdict_.invariants) {
-      if (found.finding != Finding::kViolated || !found.at) continue;
+    for (const InvariantResult& found : verdict_.invariants) {
+      if (found.verdict != Verdict::kViolated || !found.at) continue;
       tables_.Add("violations")
           .Int("event", static_cast<int64_t>(EventAt(*found.at)))
           .Int("at", (*found.at - all_.zero).ns)
@@ -209,7 +209,7 @@ class Report {
 
   sim::Story StoryOfFirst() const {
     sim::Story story;
-    const InvariantFinding* first = FirstViolated(verdict_);
+    const InvariantResult* first = FirstViolated(verdict_);
     if (first == nullptr) return story;
     const std::string name(WordOf(first->invariant));
     story.invariant = name;
@@ -303,9 +303,9 @@ class Report {
 
   Json ResultJson() const {
     Json invariants = Json::array();
-    for (const InvariantFinding& found : verdict_.invariants) {
+    for (const InvariantResult& found : verdict_.invariants) {
       Json one = {{"name", WordOf(found.invariant)},
-                  {"verdict", WordOf(found.finding)},
+                  {"verdict", HistoryWordOf(found.verdict)},
                   {"violations", found.violations},
                   {"expected", false}};
       if (found.at) {
@@ -323,7 +323,7 @@ class Report {
     if (verdict_.outside_count > 0) {
       const OutsideWrite& first = verdict_.outside_writes.front();
       invariants.push_back({{"name", "outside_write"},
-                            {"verdict", WordOf(Finding::kViolated)},
+                            {"verdict", WordOf(Verdict::kViolated)},
                             {"violations", verdict_.outside_count},
                             {"expected", false},
                             {"event", EventAt(first.at)},

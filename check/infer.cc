@@ -91,8 +91,8 @@ class Inference {
   void ChooseWindow(const HistoryVerdict& verdict) {
     if (to_ - from_ <= kLongest) return;
     std::optional<Timestamp> violation;
-    for (const InvariantFinding& found : verdict.invariants) {
-      const bool counts = found.finding == Finding::kViolated && found.at;
+    for (const InvariantResult& found : verdict.invariants) {
+      const bool counts = found.verdict == Verdict::kViolated && found.at;
       if (counts && (!violation || *found.at < *violation)) violation = found.at;
     }
     const Timestamp middle = violation.value_or(from_);

@@ -24,7 +24,7 @@ class LineJudge {
   virtual void Missing(std::string because, std::string remedy) = 0;
   // All lines have been heard.
   virtual void Finish() {}
-  virtual InvariantFinding Find() const = 0;
+  virtual InvariantResult Find() const = 0;
 };
 
 }  // namespace whorl::check

@@ -35,8 +35,9 @@ struct RowChange {
   RowChangeKind kind = RowChangeKind::kUpdated;
   KnownRow after;   // of a deletion: nothing is known
   KnownRow before;  // columns that are not known are not compared with what was recorded before
-  bool by_system = false;  // a system transaction's, such as that of a row deletion policy
-  std::string tag;         // of the transaction
+  bool by_system = false;   // a system transaction's, such as that of a row deletion policy
+  std::string tag;          // of the transaction
+  bool by_process = false;  // one of the processes made it, though which is not known
 };
 
 enum class Statement : uint8_t {

@@ -140,7 +140,7 @@ Timestamp OwnTokens::Needed(Timestamp watermark) const {
   return watermark;
 }
 
-InvariantFinding OwnTokens::Find() const {
+InvariantResult OwnTokens::Find() const {
   return tally_.Find(
       "no process said which token it takes for its own",
       "log \"owns\" with the token when a process takes one for its own, and without "

@@ -45,7 +45,7 @@ class OwnTokens final : public LineJudge {
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const override;
+  InvariantResult Find() const override;
 
  private:
   struct Span {  // by the process's clock

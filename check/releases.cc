@@ -150,7 +150,7 @@ void Releases::Finish() {
   waiting_.clear();
 }
 
-InvariantFinding Releases::Find() const {
+InvariantResult Releases::Find() const {
   return tally_.Find(anybody_works_ ? "no release was recorded" : "no process said that it works",
                      std::string(kLogWork));
 }

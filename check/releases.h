@@ -50,7 +50,7 @@ class Releases final : public LineJudge {
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const override;
+  InvariantResult Find() const override;
 
  private:
   // By the process's clock.

@@ -157,10 +157,10 @@ class Search {
     constexpr int64_t kTooMuch = 100;
     constexpr int64_t kOtherOwner = 10;
     int64_t score = 0;
-    for (const InvariantFinding& found : verdict_.invariants) {
+    for (const InvariantResult& found : verdict_.invariants) {
       const bool violated = IsViolated(attempt.result, found.invariant);
-      if (found.finding == Finding::kViolated && !violated) score -= kMissing;
-      if (found.finding == Finding::kHolds && violated) score -= kTooMuch;
+      if (found.verdict == Verdict::kViolated && !violated) score -= kMissing;
+      if (found.verdict == Verdict::kHolds && violated) score -= kTooMuch;
     }
     for (const auto& [lock, owners] : owners_) {
       const auto replayed = attempt.owners.find(lock);
@@ -172,7 +172,7 @@ class Search {
     return score;
   }
 
-  std::string HistoryTime(const InvariantFinding& found) const {
+  std::string HistoryTime(const InvariantResult& found) const {
     return found.at ? Cat(" at ", FormatDuration(*found.at - inferred_.begins)) : std::string();
   }
 
@@ -197,13 +197,13 @@ class Search {
   }
 
   void CompareVerdicts(const Attempt& best, Reproduction& all) const {
-    for (const InvariantFinding& found : verdict_.invariants) {
+    for (const InvariantResult& found : verdict_.invariants) {
       const sim::InvariantResult& replayed = best.result.checks[found.invariant];
       const bool violated = replayed.verdict == sim::Verdict::kViolated;
       const std::string name(WordOf(found.invariant));
       const std::string when =
           violated ? Cat(" at ", FormatDuration(Duration{replayed.first->at.ns})) : std::string();
-      if (found.finding == Finding::kViolated) {
+      if (found.verdict == Verdict::kViolated) {
         if (violated) {
           all.reproduced.push_back(
               Cat(name, " violated", when, ", in the history", HistoryTime(found)));
@@ -213,7 +213,7 @@ class Search {
         }
       } else if (violated) {
         all.not_reproduced.push_back(Cat(name, ": violated in the replay", when,
-                                         "; in the history: ", WordOf(found.finding)));
+                                         "; in the history: ", HistoryWordOf(found.verdict)));
       }
     }
   }

@@ -279,7 +279,7 @@ void Rows::Add(const RowChange& change, HistoryMetrics& metrics) {
   NoteHolders(change, is_first);
   if (!is_first || change.kind != RowChangeKind::kInserted) Fit(change, is_first, row, metrics);
   const std::optional<Ownership::Writer> writer = WriterAt(change.commit, change.lock);
-  const bool is_outside = TakeOutside(change, writer.has_value(), row, metrics);
+  const bool is_outside = TakeOutside(change, writer || change.by_process, row, metrics);
   row.last_commit = change.commit;
   if (is_outside) return;
   After after = AfterChange(change, row);
@@ -473,11 +473,11 @@ bool Rows::TakeOutside(const RowChange& change, bool by_process, Row& row,
   return true;
 }
 
-InvariantFinding Rows::TokenMonotonic() const {
+InvariantResult Rows::TokenMonotonic() const {
   return token_monotonic_.Find("no token was recorded", std::string(kRecordAll));
 }
 
-InvariantFinding Rows::LeaseRespected() const {
+InvariantResult Rows::LeaseRespected() const {
   return lease_respected_.Find("no grant was recorded", std::string(kRecordAll));
 }
 

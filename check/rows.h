@@ -89,8 +89,8 @@ class Rows {
   // The processes that were seen to take a lock, and one that each took.
   const std::map<std::string, std::string>& takers() const { return takers_; }
 
-  InvariantFinding TokenMonotonic() const;
-  InvariantFinding LeaseRespected() const;
+  InvariantResult TokenMonotonic() const;
+  InvariantResult LeaseRespected() const;
 
  private:
   struct Row {

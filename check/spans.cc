@@ -374,9 +374,9 @@ void Spans::ForEach(const Lock& lock, const Each& each) {
   }
 }
 
-std::optional<InvariantFinding> Spans::Certain() const {
-  const InvariantFinding judged = Find();
-  if (judged.finding == Finding::kViolated) return judged;
+std::optional<InvariantResult> Spans::Certain() const {
+  const InvariantResult judged = Find();
+  if (judged.verdict == Verdict::kViolated) return judged;
   for (const auto& [name, lock] : locks_) {
     for (size_t i = 0; i < lock.open.size(); ++i) {
       const auto overlaps = [&](const Span& other) {
@@ -394,8 +394,8 @@ std::optional<InvariantFinding> Spans::Certain() const {
       };
       ForEach(lock, look_at);
       if (other == nullptr) continue;
-      InvariantFinding found = judged;
-      found.finding = Finding::kViolated;
+      InvariantResult found = judged;
+      found.verdict = Verdict::kViolated;
       found.lock = name;
       found.text = Overlap(name, lock.open[i], *other);
       found.remedy.clear();
@@ -413,7 +413,7 @@ size_t Spans::kept() const {
   return kept;
 }
 
-InvariantFinding Spans::Find() const {
+InvariantResult Spans::Find() const {
   for (const Overlapping& overlap : certain_) {
     if (IsOutside(overlap)) continue;
     Tally tally = tally_;

@@ -77,9 +77,9 @@ class Spans final : public LineJudge {
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const override;
+  InvariantResult Find() const override;
   // The first violation that is certain by now, open spans included; judges nothing for good.
-  std::optional<InvariantFinding> Certain() const;
+  std::optional<InvariantResult> Certain() const;
   size_t kept() const;
   const std::vector<Duration>& overlaps() const { return overlaps_; }
 

@@ -20,7 +20,7 @@ class Tally {
   // The processes by whose clocks a violation is certain; empty: it is, whatever clocks show.
   using ByClocksOf = std::vector<std::string>;
 
-  explicit Tally(Invariant invariant) { finding_.invariant = invariant; }
+  explicit Tally(Invariant invariant) { result_.invariant = invariant; }
 
   // `text()` is called for the first violation by these clocks only.
   template <typename Text>
@@ -29,7 +29,7 @@ class Tally {
   }
   template <typename Text>
   void Violated(Timestamp at, const std::string& lock, ByClocksOf by, int64_t count, Text&& text) {
-    finding_.violations += count;
+    result_.violations += count;
     const auto same =
         std::ranges::find_if(violated_, [&](const Certain& certain) { return certain.by == by; });
     if (same != violated_.end()) {
@@ -44,18 +44,18 @@ class Tally {
   void Doubt(const std::string& process) {
     for (const Certain& certain : violated_) {
       if (std::ranges::find(certain.by, process) == certain.by.end()) continue;
-      finding_.violations -= certain.count;
+      result_.violations -= certain.count;
       Possible(certain.at, certain.lock, std::nullopt, [&] {
         return Cat(certain.text, "; but the clock of ", process, " contradicts itself");
       });
-      finding_.possible += certain.count - 1;
+      result_.possible += certain.count - 1;
     }
     std::erase_if(violated_, [&](const Certain& certain) {
       return std::ranges::find(certain.by, process) != certain.by.end();
     });
     // Of those that were not kept nothing is known.
     if (violated_.empty()) {
-      finding_.possible += std::exchange(finding_.violations, 0);
+      result_.possible += std::exchange(result_.violations, 0);
     }
   }
   template <typename Text>
@@ -66,10 +66,10 @@ class Tally {
   template <typename Text>
   void Possible(Timestamp at, const std::string& lock, std::optional<Duration> clocks_wanted,
                 int64_t count, Text&& text) {
-    if (std::exchange(finding_.possible, finding_.possible + count) > 0) return;
+    if (std::exchange(result_.possible, result_.possible + count) > 0) return;
     possible_at_ = at;
     possible_lock_ = lock;
-    finding_.clocks_wanted = clocks_wanted;
+    result_.clocks_wanted = clocks_wanted;
     possible_ = text();
   }
   // The first reason is kept.
@@ -88,35 +88,35 @@ class Tally {
     Missing(Cat("how far the clock of ", process, " is off is not known"),
             "declare it (--clocks FILE, --clock-error TIME), or log a call of it");
   }
-  int64_t possible() const { return finding_.possible; }
+  int64_t possible() const { return result_.possible; }
   bool is_missing() const { return !missing_.empty(); }
   void Judged() { judged_ = true; }
   bool was_judged() const { return judged_; }
 
-  InvariantFinding Find(const std::string& nothing_said, const std::string& remedy) const {
-    InvariantFinding found = finding_;
+  InvariantResult Find(const std::string& nothing_said, const std::string& remedy) const {
+    InvariantResult found = result_;
     if (found.violations > 0) {
-      found.finding = Finding::kViolated;
+      found.verdict = Verdict::kViolated;
       found.at = violated_.front().at;
       found.lock = violated_.front().lock;
       found.text = violated_.front().text;
       found.clocks_wanted.reset();
     } else if (found.possible > 0) {
-      found.finding = Finding::kPossible;
+      found.verdict = Verdict::kPossiblyViolated;
       found.at = possible_at_;
       found.lock = possible_lock_;
       found.text = possible_;
     } else if (!missing_.empty()) {
-      found.finding = Finding::kUnknown;
+      found.verdict = Verdict::kUnknown;
       found.text = missing_;
       found.remedy = remedy_;
       found.lacks_records = true;
     } else if (!judged_) {
-      found.finding = Finding::kUnknown;
+      found.verdict = Verdict::kUnknown;
       found.text = nothing_said;
       found.remedy = remedy;
     } else {
-      found.finding = Finding::kHolds;
+      found.verdict = Verdict::kHolds;
     }
     return found;
   }
@@ -131,7 +131,7 @@ class Tally {
   };
   static constexpr size_t kKept = 64;
 
-  InvariantFinding finding_;
+  InvariantResult result_;
   bool judged_ = false;
   std::vector<Certain> violated_;  // the first ones, each by other clocks
   std::string possible_;

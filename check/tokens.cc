@@ -148,7 +148,7 @@ void HandedTokens::Forget(Timestamp watermark) {
 
 void HandedTokens::Finish() { Forget(Timestamp::Max()); }
 
-InvariantFinding HandedTokens::Find() const {
+InvariantResult HandedTokens::Find() const {
   return tally_.Find("no token was handed out",
                      "log the token with each \"answer\", or with \"leads\"");
 }
@@ -170,7 +170,7 @@ void AcceptedWrites::Gap(const std::string& process, std::optional<Timestamp> /*
   tally_.MissingLines(process, at);
 }
 
-InvariantFinding AcceptedWrites::Find() const {
+InvariantResult AcceptedWrites::Find() const {
   return tally_.Find("no write that a resource accepted was recorded",
                      "log each \"write\" at the resource, with its token");
 }

@@ -38,7 +38,7 @@ class HandedTokens final : public LineJudge {
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const override;
+  InvariantResult Find() const override;
 
  private:
   struct Term {
@@ -80,7 +80,7 @@ class AcceptedWrites final : public LineJudge {
   void Missing(std::string because, std::string remedy) override {
     tally_.Missing(std::move(because), std::move(remedy));
   }
-  InvariantFinding Find() const override;
+  InvariantResult Find() const override;
 
  private:
   Tally tally_{Invariant::kFencedWritesOrdered};

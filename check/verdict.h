@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -11,29 +12,20 @@
 #include "check/record_counts.h"
 #include "protocol/names.h"
 #include "protocol/spanner/words.h"
+#include "sim/scenario/verdict.h"
 
 namespace whorl::check {
 
-enum class Finding : uint8_t {
-  kHolds,
-  kViolated,
-  kPossible,   // violated or not: the clocks, or what was recorded, do not decide it
-  kUnknown,    // what would show it was not recorded
-  kNotJudged,  // histories cannot show it, or this build does not judge it
-};
-constexpr auto WordTableOf(Finding) {
-  return MakeWordTable<Finding>({
-      {Finding::kHolds, "holds"},
-      {Finding::kViolated, "violated"},
-      {Finding::kPossible, "possible"},
-      {Finding::kUnknown, "unknown"},
-      {Finding::kNotJudged, "not judged"},
-  });
+using sim::Verdict;
+
+// As `whorl check` prints it. "n/a" would say that the protocol has no such thing.
+constexpr std::string_view HistoryWordOf(Verdict verdict) {
+  return verdict == Verdict::kNotApplicable ? "not judged" : WordOf(verdict);
 }
 
-struct InvariantFinding {
+struct InvariantResult {
   Invariant invariant = Invariant::kOneLiveToken;
-  Finding finding = Finding::kNotJudged;
+  Verdict verdict = Verdict::kNotApplicable;
   int64_t violations = 0;
   int64_t possible = 0;         // violations that may have happened
   std::optional<Timestamp> at;  // of the first violation, in Spanner's or true time
@@ -90,7 +82,7 @@ struct ClockFinding {
 constexpr size_t kOutsideKept = 20;
 
 struct HistoryVerdict {
-  std::vector<InvariantFinding> invariants;  // all, in the order of Invariant
+  std::vector<InvariantResult> invariants;   // all, in the order of Invariant
   std::vector<OutsideWrite> outside_writes;  // the first kOutsideKept that matter
   int64_t outside_count = 0;                 // all that matter
   bool only_ends = false;                    // what lasts ends, and no line says that it begins
@@ -102,7 +94,7 @@ struct HistoryVerdict {
   std::vector<std::string> problems;  // for people: contradicting clocks, at most kProblems
   std::vector<std::string> assumptions;
 
-  const InvariantFinding& operator[](Invariant name) const {
+  const InvariantResult& operator[](Invariant name) const {
     return invariants[static_cast<size_t>(name)];
   }
 };

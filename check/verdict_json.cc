@@ -39,9 +39,9 @@ Json RecordsJson(const RecordCounts& records) {
 Json VerdictJson(const HistoryVerdict& verdict) {
   Json json = Json::object();
   Json& invariants = json["invariants"] = Json::object();
-  for (const InvariantFinding& found : verdict.invariants) {
+  for (const InvariantResult& found : verdict.invariants) {
     Json& one = invariants[std::string(WordOf(found.invariant))];
-    one["verdict"] = std::string(WordOf(found.finding));
+    one["verdict"] = std::string(HistoryWordOf(found.verdict));
     one["violations"] = found.violations;
     one["possible"] = found.possible;
     one["at"] = found.at ? Json(TimeText(*found.at)) : Json(nullptr);

@@ -34,10 +34,10 @@
 namespace whorl::cli {
 namespace {
 
-using check::Finding;
 using check::HistoryVerdict;
-using check::InvariantFinding;
+using check::InvariantResult;
 using sim::Json;
+using sim::Verdict;
 
 const ProtocolInfo* ChooseProtocol(const CheckRequest& request) {
   std::vector<std::string_view> names;
@@ -286,11 +286,10 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
   if (!products) return kBadInput;
   Print(request, *protocol, judgement, verdict, *products);
   if (!products->written.ok()) return End(products->written);
-  const bool has_found =
-      OutsideDecides(verdict, *request.exits) ||
-      std::ranges::any_of(verdict.invariants, [&](const InvariantFinding& found) {
-        return Decides(found, *protocol, *request.exits);
-      });
+  const bool has_found = OutsideDecides(verdict, *request.exits) ||
+                         std::ranges::any_of(verdict.invariants, [&](const InvariantResult& found) {
+                           return Decides(found, *protocol, *request.exits);
+                         });
   if (verdict.only_ends) {
     Complain(
         "leaderships end, or work, and none begins: the lines by which they begin were not "

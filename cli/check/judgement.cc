@@ -11,7 +11,7 @@
 namespace whorl::cli {
 namespace {
 
-using check::InvariantFinding;
+using check::InvariantResult;
 
 constexpr int64_t kErrorsShown = 20;
 
@@ -44,8 +44,8 @@ void Judgement::GoOn(Resumed resumed) {
   before_ = std::move(resumed.findings);
   outside_before_ = std::move(resumed.outside_writes);
   outside_before_count_ = resumed.outside_count;
-  for (const InvariantFinding& found : before_) {
-    if (found.finding == check::Finding::kViolated) told_.insert(found.invariant);
+  for (const InvariantResult& found : before_) {
+    if (found.verdict == sim::Verdict::kViolated) told_.insert(found.invariant);
   }
 }
 
@@ -58,8 +58,8 @@ check::HistoryVerdict Judgement::Verdict() {
   outside.insert(outside.begin(), outside_before_.begin(), outside_before_.end());
   outside.resize(std::min(outside.size(), check::kOutsideKept));
   verdict.outside_count += outside_before_count_;
-  for (const InvariantFinding& found : before_) {
-    InvariantFinding& now = verdict.invariants[static_cast<size_t>(found.invariant)];
+  for (const InvariantResult& found : before_) {
+    InvariantResult& now = verdict.invariants[static_cast<size_t>(found.invariant)];
     now = WorseOf(found, now);
   }
   return verdict;
@@ -119,10 +119,10 @@ void Judgement::EndStream(const RecordStream& stream) {
                       "read it again when it can be");
 }
 
-std::vector<InvariantFinding> Judgement::News() {
-  std::vector<InvariantFinding> news = checker_.Certain();
+std::vector<InvariantResult> Judgement::News() {
+  std::vector<InvariantResult> news = checker_.Certain();
   std::erase_if(
-      news, [&](const InvariantFinding& found) { return !told_.insert(found.invariant).second; });
+      news, [&](const InvariantResult& found) { return !told_.insert(found.invariant).second; });
   return news;
 }
 
@@ -150,7 +150,7 @@ void ReadAll(std::vector<Source>& sources, Judgement& judgement, bool tells) {
         open, [](const auto& a, const auto& b) { return a.first < b.first; });
     Source& source = *next->second;
     if (tells && source.MayWait()) {
-      for (const InvariantFinding& found : judgement.News()) {
+      for (const InvariantResult& found : judgement.News()) {
         std::cout << "violated  " << WordOf(found.invariant) << ": " << Printable(found.text, 2'000)
                   << std::endl;
       }

@@ -28,7 +28,7 @@ class Judgement {
   std::optional<Timestamp> Take(Source& source);
   void End(Source& source);
   // What is violated for certain, and was not so when this was called last.
-  std::vector<check::InvariantFinding> News();
+  std::vector<check::InvariantResult> News();
   std::vector<check::OutsideWrite> OutsideNews();
   // Goes on where another process was.
   void GoOn(Resumed resumed);
@@ -54,7 +54,7 @@ class Judgement {
   const std::shared_ptr<check::RecordCounts> counts_;
   const bool keeps_all_;
   std::optional<ResumeWriter> resume_;
-  std::vector<check::InvariantFinding> before_;  // what an earlier process has found
+  std::vector<check::InvariantResult> before_;  // what an earlier process has found
   check::History history_;
   check::Checker checker_;
   check::TimeOrigins origins_;

@@ -16,10 +16,10 @@
 namespace whorl::cli {
 namespace {
 
-using check::Finding;
 using check::HistoryVerdict;
-using check::InvariantFinding;
+using check::InvariantResult;
 using sim::Json;
+using sim::Verdict;
 
 constexpr int kCheckFormat = 1;
 
@@ -83,22 +83,21 @@ void PrintClocks(const std::vector<check::ClockFinding>& clocks) {
   std::cout << '\n';
 }
 
-std::string Explained(const InvariantFinding& found) {
+std::string Explained(const InvariantResult& found) {
   std::string text = found.text;
-  if (found.finding == Finding::kViolated && found.violations > 1) {
+  if (found.verdict == Verdict::kViolated && found.violations > 1) {
     text += Cat(" (the first of ", std::to_string(found.violations), ")");
   }
-  if (found.finding == Finding::kPossible && found.clocks_wanted) {
+  if (found.verdict == Verdict::kPossiblyViolated && found.clocks_wanted) {
     text += Cat("; clocks known to ", FormatDuration(*found.clocks_wanted), " would");
   }
   if (!found.remedy.empty()) text += Cat("; to know: ", found.remedy);
   return text;
 }
 
-void PrintFinding(const InvariantFinding& found, const ProtocolInfo& protocol,
-                  bool is_of_protocol) {
+void PrintResult(const InvariantResult& found, const ProtocolInfo& protocol, bool is_of_protocol) {
   const Promise promise = protocol.promises[static_cast<size_t>(found.invariant)];
-  std::string word(WordOf(found.finding));
+  std::string word(check::HistoryWordOf(found.verdict));
   word.resize(std::max<size_t>(word.size(), 9), ' ');
   std::cout << word << ' ' << WordOf(found.invariant);
   if (promise == Promise::kPromised && is_of_protocol) {
@@ -128,34 +127,34 @@ bool OutsideDecides(const HistoryVerdict& verdict, const ExitRules& rules) {
   return verdict.outside_count > 0 && !rules.promised_only;
 }
 
-bool Decides(const InvariantFinding& found, const ProtocolInfo& protocol, const ExitRules& rules) {
+bool Decides(const InvariantResult& found, const ProtocolInfo& protocol, const ExitRules& rules) {
   const Promise promise = protocol.promises[static_cast<size_t>(found.invariant)];
-  return found.finding == Finding::kViolated &&
+  return found.verdict == Verdict::kViolated &&
          rules.Decides(
              {.invariant = found.invariant, .is_promised = promise == Promise::kPromised});
 }
 
 void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
                   const ExitRules& rules) {
-  std::vector<InvariantFinding> undeciding;
-  for (const InvariantFinding& found : verdict.invariants) {
-    if (found.finding == Finding::kNotJudged) continue;
-    if (found.finding == Finding::kViolated && !Decides(found, protocol, rules)) {
+  std::vector<InvariantResult> undeciding;
+  for (const InvariantResult& found : verdict.invariants) {
+    if (found.verdict == Verdict::kNotApplicable) continue;
+    if (found.verdict == Verdict::kViolated && !Decides(found, protocol, rules)) {
       undeciding.push_back(found);
     } else {
-      PrintFinding(found, protocol, verdict.is_of_protocol);
+      PrintResult(found, protocol, verdict.is_of_protocol);
     }
   }
   PrintOutside(verdict);
   if (!undeciding.empty()) {
     std::cout << "not promised, so that the exit code is not 1 for it (--promised):\n";
   }
-  for (const InvariantFinding& found : undeciding) {
-    PrintFinding(found, protocol, verdict.is_of_protocol);
+  for (const InvariantResult& found : undeciding) {
+    PrintResult(found, protocol, verdict.is_of_protocol);
   }
   std::string others;
-  for (const InvariantFinding& found : verdict.invariants) {
-    if (found.finding != Finding::kNotJudged) continue;
+  for (const InvariantResult& found : verdict.invariants) {
+    if (found.verdict != Verdict::kNotApplicable) continue;
     others += Cat("\n          ", WordOf(found.invariant), ": ", found.text);
   }
   std::cout << "not judged" << others << "\n\n";
@@ -224,7 +223,7 @@ Json VerdictDocument(const HistoryVerdict& verdict, const ProtocolInfo& protocol
   json["metrics"]["takeover_costs"] = CostsJson(metrics.takeover_costs);
   json["unread"] = errors;
   Json& decides = json["decides"] = Json::array();
-  for (const InvariantFinding& found : verdict.invariants) {
+  for (const InvariantResult& found : verdict.invariants) {
     if (Decides(found, protocol, *request.exits)) decides.push_back(WordOf(found.invariant));
   }
   if (OutsideDecides(verdict, *request.exits)) decides.push_back("outside_write");

@@ -10,7 +10,7 @@
 namespace whorl::cli {
 
 // Whether it is violated for certain, and decides the exit code.
-bool Decides(const check::InvariantFinding& found, const ProtocolInfo& protocol,
+bool Decides(const check::InvariantResult& found, const ProtocolInfo& protocol,
              const ExitRules& rules);
 
 // Whether outside writes were found, and decide the exit code.

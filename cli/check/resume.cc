@@ -16,10 +16,10 @@
 namespace whorl::cli {
 namespace {
 
-using check::Finding;
 using check::HistoryMetrics;
-using check::InvariantFinding;
+using check::InvariantResult;
 using sim::Json;
+using sim::Verdict;
 
 constexpr std::string_view kFormat = "whorl-check-resume";
 constexpr int kVersion1 = 1;
@@ -36,9 +36,9 @@ constexpr std::pair<const char*, std::vector<Duration> HistoryMetrics::*> kDurat
     {"without_holder", &HistoryMetrics::without_holder},
     {"late_renewals", &HistoryMetrics::late_renewals}};
 
-Json FindingJson(const InvariantFinding& found) {
+Json ResultJson(const InvariantResult& found) {
   return {{"invariant", std::string(WordOf(found.invariant))},
-          {"verdict", std::string(WordOf(found.finding))},
+          {"verdict", std::string(WordOf(found.verdict))},
           {"violations", found.violations},
           {"possible", found.possible},
           {"at", found.at ? Json(FormatRfc3339(*found.at)) : Json(nullptr)},
@@ -47,13 +47,13 @@ Json FindingJson(const InvariantFinding& found) {
           {"remedy", found.remedy}};
 }
 
-InvariantFinding FindingFrom(const Json& json) {
-  InvariantFinding found;
+InvariantResult ResultFrom(const Json& json) {
+  InvariantResult found;
   const auto invariant = ParseWord<Invariant>(json.at("invariant").get<std::string>());
-  const auto finding = ParseWord<Finding>(json.at("verdict").get<std::string>());
-  if (!invariant || !finding) throw std::out_of_range("a finding of an unknown word");
+  const auto verdict = ParseWord<Verdict>(json.at("verdict").get<std::string>());
+  if (!invariant || !verdict) throw std::out_of_range("a finding of an unknown word");
   found.invariant = *invariant;
-  found.finding = *finding;
+  found.verdict = *verdict;
   found.violations = json.at("violations").get<int64_t>();
   found.possible = json.at("possible").get<int64_t>();
   if (json.at("at").is_string()) found.at = ParseRfc3339(json.at("at").get<std::string>());
@@ -84,16 +84,16 @@ HistoryMetrics MetricsFrom(const Json& json) {
 }
 
 // How bad it is; a verdict that only lacks lines of processes is none.
-int BadnessOf(const InvariantFinding& found) {
-  switch (found.finding) {
-    case Finding::kViolated:
+int BadnessOf(const InvariantResult& found) {
+  switch (found.verdict) {
+    case Verdict::kViolated:
       return 3;
-    case Finding::kPossible:
+    case Verdict::kPossiblyViolated:
       return 2;
-    case Finding::kUnknown:
+    case Verdict::kUnknown:
       return found.lacks_records ? 1 : 0;
-    case Finding::kHolds:
-    case Finding::kNotJudged:
+    case Verdict::kHolds:
+    case Verdict::kNotApplicable:
       break;
   }
   return 0;
@@ -121,7 +121,7 @@ Resumed ResumedFrom(const Json& json, const CheckRequest& request) {
     // Its row was known before.
     if (change.kind == check::RowChangeKind::kUpdated) change.before = change.after;
   }
-  for (const Json& found : json.at("findings")) resumed.findings.push_back(FindingFrom(found));
+  for (const Json& found : json.at("findings")) resumed.findings.push_back(ResultFrom(found));
   // A file of an earlier version has none.
   for (const Json& write : json.value("outside_writes", Json::array())) {
     const auto at = ParseRfc3339(write.at("at").get<std::string>());
@@ -185,9 +185,9 @@ absl::Status ParseResume(std::string_view text, const CheckRequest& request,
   return absl::OkStatus();
 }
 
-InvariantFinding WorseOf(const InvariantFinding& before, const InvariantFinding& now) {
+InvariantResult WorseOf(const InvariantResult& before, const InvariantResult& now) {
   if (BadnessOf(now) > BadnessOf(before) || BadnessOf(before) == 0) return now;
-  InvariantFinding worse = before;
+  InvariantResult worse = before;
   worse.violations += now.violations;
   worse.possible += now.possible;
   return worse;
@@ -218,12 +218,12 @@ absl::Status ResumeWriter::Write(const check::Checker& checker, const FoundBefor
   Json json = ResumeHead(request_);
   json["position"] = FormatRfc3339(*reached_);
   Json& findings = json["findings"] = Json::array();
-  for (const InvariantFinding& now : checker.SoFar()) {
-    InvariantFinding found = now;
-    for (const InvariantFinding& earlier : before.findings) {
+  for (const InvariantResult& now : checker.SoFar()) {
+    InvariantResult found = now;
+    for (const InvariantResult& earlier : before.findings) {
       if (earlier.invariant == now.invariant) found = WorseOf(earlier, now);
     }
-    if (BadnessOf(found) > 0) findings.push_back(FindingJson(found));
+    if (BadnessOf(found) > 0) findings.push_back(ResultJson(found));
   }
   Json& outside = json["outside_writes"] = Json::array();
   for (const auto* writes : {&before.outside_writes, &checker.outside_writes()}) {

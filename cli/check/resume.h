@@ -22,14 +22,14 @@ namespace whorl::cli {
 struct Resumed {
   Timestamp position;  // all changes that were committed before have been judged
   std::vector<check::Operation> changes;
-  std::vector<check::InvariantFinding> findings;
+  std::vector<check::InvariantResult> findings;
   std::vector<check::OutsideWrite> outside_writes;
   int64_t outside_count = 0;
   check::HistoryMetrics metrics;
 };
 // What an earlier process has found.
 struct FoundBefore {
-  const std::vector<check::InvariantFinding>& findings;
+  const std::vector<check::InvariantResult>& findings;
   const std::vector<check::OutsideWrite>& outside_writes;
   int64_t outside_count = 0;
 };
@@ -44,8 +44,8 @@ absl::Status ParseResume(std::string_view text, const CheckRequest& request,
                          std::optional<Resumed>& out);
 
 // What was found before, and is found now: the worse of the two.
-check::InvariantFinding WorseOf(const check::InvariantFinding& before,
-                                const check::InvariantFinding& now);
+check::InvariantResult WorseOf(const check::InvariantResult& before,
+                               const check::InvariantResult& now);
 
 class ResumeWriter {
  public:

@@ -53,7 +53,7 @@ namespace {
 constexpr uint64_t kDigestsInLine = 100;
 
 // By Verdict.
-constexpr std::string_view kLetters = "hvu-";
+constexpr std::string_view kLetters = "hvpu-";
 static_assert(kLetters.size() == kCountOf<sim::Verdict>);
 
 }  // namespace

@@ -148,15 +148,22 @@ class Serving {
     std::unique_ptr<ControlPlane> control;
     const bool has_front =
         !request_.to.empty() || request_.faults->IsAsked() || request_.control->IsAsked();
-    const auto clock = request_.has_virtual_time
-                           ? std::make_shared<server::VirtualClock>(kVirtualStart, OwnSteps())
-                           : nullptr;
+    const auto virtual_clock = request_.has_virtual_time ? std::make_shared<server::VirtualClock>(
+                                                               kVirtualStart, OwnSteps())
+                                                         : nullptr;
     if (request_.to.empty()) {
       server::ServerOptions options;
       options.backend = request_.backend;
       options.backend.current_timestamp_error = request_.current_timestamp_error;
-      options.clock = clock;
+      options.clock = virtual_clock;
+      if (options.clock == nullptr) options.clock = std::make_shared<server::RealClock>();
       if (!has_front) options.port = request_.port;
+      request_.faults->judged = {.upstream = {},
+                                 .rows = live::RowsFor(*request_.faults->judge),
+                                 .now = [clock = options.clock] { return clock->Now(); },
+                                 .time_stands = request_.has_virtual_time,
+                                 .commit_under_way = {}};
+      options.backend.changes = request_.faults->judged.rows;
       auto started = server::Server::Start(std::move(options));
       if (!started.ok()) return Fail(started.status());
       server = *std::move(started);
@@ -176,7 +183,8 @@ class Serving {
       auto* error = request_.to.empty() ? request_.current_timestamp_error.get() : nullptr;
       const absl::Status started = ControlPlane::Start(
           *request_.control,
-          {.front = *front, .clock = clock.get(), .current_timestamp_error = error}, control);
+          {.front = *front, .clock = virtual_clock.get(), .current_timestamp_error = error},
+          control);
       if (!started.ok()) return Fail(started);
     }
     const std::string url = control == nullptr ? "" : control->url();

@@ -308,7 +308,7 @@ class Plane final : public ControlPlane {
                      {"waiting", 0},
                      {"locks", Json::array()}});
     }
-    Answer(response, 200, verdict->Judge(controlled_.front.rules().OldestCommitUnderWay()));
+    Answer(response, 200, verdict->Judge());
   }
 
   void ShowClock(Response& response) const {

@@ -43,7 +43,9 @@ class Front final : public FaultFront {
                  .record =
                      [this](const live::CallRecord& record) {
                        log_.Append(record);
-                       if (verdict_) verdict_->Note(record);
+                       if (!verdict_) return;
+                       verdict_->Note(record);
+                       verdict_->KeepUp();
                      },
                  .say = [](const std::string& line) { Complain(line); },
                  .say_after = request.hangs_after}),
@@ -52,7 +54,11 @@ class Front final : public FaultFront {
             live::ProxyOptions{.credentials = std::move(credentials)})) {
     for (const live::CallRule& rule : request.rules) engine_.Add(rule);
     if (request.judge->IsAsked()) {
-      verdict_ = std::make_unique<live::LiveVerdict>(*request.judge, upstream,
+      live::JudgedServer judged = request.judged;
+      judged.upstream = upstream;
+      judged.commit_under_way = [this] { return engine_.OldestCommitUnderWay(); };
+      if (!judged.now) judged.now = real_client::SystemNow;
+      verdict_ = std::make_unique<live::LiveVerdict>(*request.judge, std::move(judged),
                                                      static_cast<size_t>(request.clients));
     }
   }

@@ -29,6 +29,8 @@ struct FaultRequest {
   // After how long it is said on standard error that a rule makes a call hang.
   Duration hangs_after = Seconds(10);
   std::shared_ptr<live::JudgeRequest> judge = std::make_shared<live::JudgeRequest>();
+  // What stands behind the proxy, for the judge: without `upstream` and `commit_under_way`.
+  live::JudgedServer judged;
 
   bool IsAsked() const {
     return !files.empty() || !history.empty() || clients > 1 || !names.empty() || judge->IsAsked();

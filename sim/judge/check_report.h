@@ -13,23 +13,9 @@
 #include "protocol/spanner/fields.h"
 #include "sim/scenario/instant.h"
 #include "sim/scenario/metrics.h"
+#include "sim/scenario/verdict.h"
 
 namespace whorl::sim {
-
-enum class Verdict : uint8_t {
-  kHolds,
-  kViolated,
-  kUnknown,        // the run ended too early to tell; never as good as kHolds
-  kNotApplicable,  // the protocol lacks what the invariant is about, such as tokens
-};
-constexpr auto WordTableOf(Verdict) {
-  return MakeWordTable<Verdict>({
-      {Verdict::kHolds, "holds"},
-      {Verdict::kViolated, "violated"},
-      {Verdict::kUnknown, "unknown"},
-      {Verdict::kNotApplicable, "n/a"},
-  });
-}
 
 struct Violation {
   Instant at;                // when it happened; for a missed deadline, the deadline

@@ -19,6 +19,8 @@ std::string OutcomeOf(const Scenario& scenario, const InvariantResult& result) {
       return "it held";
     case Verdict::kViolated:
       return Cat("it was violated ", CountText(result.violations, "time", "times"));
+    case Verdict::kPossiblyViolated:
+      return "it may have been violated";
     case Verdict::kUnknown:
       return Cat("it is unknown: ", result.unknown_because);
     case Verdict::kNotApplicable:

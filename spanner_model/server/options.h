@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "spanner_model/catalogue.h"
+#include "spanner_model/schema.h"
 #include "spanner_model/server/statement_cache.h"
 
 namespace whorl::server {
@@ -38,6 +40,22 @@ struct NamedSplit {
   std::string key;
 };
 
+// A row that a commit has changed, when the commit is visible. References are good during the call.
+struct ServedChange {
+  const std::string& database;
+  const model::Table& table;
+  Timestamp commit;
+  const std::optional<Row>& before;
+  const std::optional<Row>& after;
+};
+class ChangeObserver {
+ public:
+  virtual ~ChangeObserver() = default;
+  // Comes before the commit is answered, and those of a database in the order of their commits where it has one
+  // split. Called with the server's lock held: must neither wait nor call the server.
+  virtual void OnChange(const ServedChange& change) = 0;
+};
+
 struct BackendOptions {
   model::Options model = {.version_retention = Seconds(3600)};
   // Half the width of TrueTime's interval around the server's clock.
@@ -60,6 +78,7 @@ struct BackendOptions {
   std::vector<InitialDatabase> databases;
   std::vector<NamedSplit> splits;  // in each database; one whose table is not there has no effect
   SessionKinds sessions = SessionKinds::kBoth;
+  std::shared_ptr<ChangeObserver> changes;  // null: nobody is told
 };
 
 // Behaves as the official emulator does: one lock for a database, pending columns, no commit wait.

@@ -302,6 +302,7 @@ std::vector<v1::Session> ServedDatabase::ListSessions(Timestamp now) const {
 // --- the driver ----------------------------------------------------------------------------------
 
 void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
+  Timestamp visible;  // the newest commit that became visible here
   // Commits that become visible at once append effects in this loop.
   for (size_t i = 0; i < effects_.size(); ++i) {
     const model::DatabaseEffect effect = std::move(effects_[i]);
@@ -319,8 +320,17 @@ void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
       look_due_ = look->server_time - options_.epsilon;
     } else if (std::holds_alternative<model::RetryCancelled>(effect)) {
       look_due_.reset();
-    } else if (std::holds_alternative<model::RowChanged>(effect)) {
+    } else if (const auto* committed = std::get_if<model::Committed>(&effect)) {
+      visible = committed->commit;
+    } else if (const auto* row = std::get_if<model::RowChanged>(&effect)) {
       ++changed_rows_;
+      if (options_.changes != nullptr) {
+        options_.changes->OnChange({.database = name_,
+                                    .table = schema().tables[row->table],
+                                    .commit = visible,
+                                    .before = row->before,
+                                    .after = row->after});
+      }
     }
   }
   effects_.clear();

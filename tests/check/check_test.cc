@@ -21,15 +21,15 @@ using testing::IsEmpty;
 
 TEST(CheckRows, ATakeoverWithinTheLeaseIsViolated) {
   const auto verdict = Judge({kTakes, TakenByB("09", "08")});
-  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kViolated);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kViolated);
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("b took lock \"job\" from a"));
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("2s before the lease's end"));
 }
 
 TEST(CheckRows, ATakeoverAtTheEndOfTheLeaseHolds) {
   const auto verdict = Judge({kTakes, TakenByB("11", "11")});
-  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
-  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kHolds);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kHolds);
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].verdict, Verdict::kHolds);
   EXPECT_EQ(verdict.metrics.takeovers, 1);
 }
 
@@ -38,9 +38,9 @@ TEST(CheckRows, AHeartbeatOfNobodyKnownMakesItPossibleAndACallDecides) {
   const auto called_by = [](const std::string& id) {
     return Lease({kTakes, Call(id, "07.9", "08", "08.1"), kBeatAt8, kTakenAt13});
   };
-  EXPECT_EQ(Lease({kTakes, kBeatAt8, kTakenAt13}), Finding::kPossible);
-  EXPECT_EQ(called_by("a"), Finding::kViolated);
-  EXPECT_EQ(called_by("c"), Finding::kHolds);
+  EXPECT_EQ(Lease({kTakes, kBeatAt8, kTakenAt13}), Verdict::kPossiblyViolated);
+  EXPECT_EQ(called_by("a"), Verdict::kViolated);
+  EXPECT_EQ(called_by("c"), Verdict::kHolds);
 }
 
 // Of a pause there is no line, and of the lapse a late one. Who logs renewals would have logged one first.
@@ -53,12 +53,12 @@ TEST(CheckSpans, ABeliefThatLapsedInAPauseIsOverIfRenewalsAreLogged) {
     return Belief(lines);
   };
   const std::string lost = Says("a", "lost", "40");
-  EXPECT_EQ(judge({leads, renewed, lost}, "20"), Finding::kHolds);
-  EXPECT_EQ(judge({leads, renewed, lost}, "15"), Finding::kViolated);
-  EXPECT_EQ(judge({leads, lost}, "20"), Finding::kPossible);
+  EXPECT_EQ(judge({leads, renewed, lost}, "20"), Verdict::kHolds);
+  EXPECT_EQ(judge({leads, renewed, lost}, "15"), Verdict::kViolated);
+  EXPECT_EQ(judge({leads, lost}, "20"), Verdict::kPossiblyViolated);
   // The renewal was before the pause, and its line after it.
   const std::string late = Says("a", "renewed", "39", R"(,"left":"1s")");
-  EXPECT_EQ(judge({leads, renewed, late, lost}, "20"), Finding::kPossible);
+  EXPECT_EQ(judge({leads, renewed, late, lost}, "20"), Verdict::kPossiblyViolated);
 }
 
 // serve saw whose transaction it was. How far the clock of that process is off it did not see.
@@ -71,14 +71,14 @@ TEST(CheckRows, ACallThatAnotherProgramSawSaysWhoWroteAndNothingOfClocks) {
   const auto judge = [&](const std::string& id) {
     return Lease({kTakes, served(id, "08"), kBeatAt8, kTakenAt13}, {.lease = Seconds(10)});
   };
-  EXPECT_EQ(judge("a"), Finding::kViolated);
-  EXPECT_EQ(judge("c"), Finding::kHolds);
+  EXPECT_EQ(judge("a"), Verdict::kViolated);
+  EXPECT_EQ(judge("c"), Verdict::kHolds);
   // The clock of b is 30 s ahead, and nobody has said so.
   const HistoryVerdict verdict =
       Judge({kTakes, served("b", "12"), Call("a", "01.9", "02", "02.1"), Says("a", "leads", "02"),
              Says("a", "lost", "03"), Says("b", "leads", "42"), Says("b", "lost", "43")},
             {.lease = Seconds(10)});
-  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].verdict, Verdict::kUnknown);
   EXPECT_THAT(verdict.problems, IsEmpty());
 }
 
@@ -120,15 +120,15 @@ TEST(CheckRows, ALeaseOfASemaphoreIsCountedFromTheRow) {
     return Judge({row("01", "INSERT", "a"), row("05", "UPDATE", "a"), row(taken, "UPDATE", "b")},
                  {.lease = Seconds(10)}, *FindProtocol("semaphore"));
   };
-  EXPECT_EQ(judge("16")[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(judge("16")[Invariant::kLeaseRespected].verdict, Verdict::kHolds);
   EXPECT_EQ(judge("16").metrics.takeovers, 1);
-  EXPECT_EQ(judge("14")[Invariant::kLeaseRespected].finding, Finding::kViolated);
-  EXPECT_EQ(judge("16")[Invariant::kTokenMonotonic].finding, Finding::kNotJudged);
+  EXPECT_EQ(judge("14")[Invariant::kLeaseRespected].verdict, Verdict::kViolated);
+  EXPECT_EQ(judge("16")[Invariant::kTokenMonotonic].verdict, Verdict::kNotApplicable);
 
   // The operator who made the row is no process that could lead, or whose log is missing.
   const auto made = Judge({row("01", "INSERT", std::string(kInitHolder)), row("12", "UPDATE", "b")},
                           {.lease = Seconds(10)}, *FindProtocol("semaphore"));
-  EXPECT_EQ(made[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(made[Invariant::kLeaseRespected].verdict, Verdict::kHolds);
   EXPECT_EQ(made.metrics.grants, 1);
   EXPECT_EQ(made.metrics.takeovers, 0);
 }
@@ -144,14 +144,14 @@ TEST(CheckRows, ADeletionOfALiveLeaseOfLeaseLockMayBeAnothers) {
   const auto judge = [&](const std::vector<std::string>& more) {
     return Lease(Joined(lines, more), {.lease = Seconds(10)}, *FindProtocol("lease_lock"));
   };
-  EXPECT_EQ(judge({}), Finding::kPossible);
-  EXPECT_EQ(judge({Call("a", "04.9", "05", "05.1")}), Finding::kHolds);
-  EXPECT_EQ(judge({Call("b", "04.9", "05", "05.1")}), Finding::kViolated);
+  EXPECT_EQ(judge({}), Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge({Call("a", "04.9", "05", "05.1")}), Verdict::kHolds);
+  EXPECT_EQ(judge({Call("b", "04.9", "05", "05.1")}), Verdict::kViolated);
 }
 
 TEST(CheckRows, ATokenThatGoesBackIsViolated) {
   const auto verdict = Judge({kTakes, TakenByB("12", "00")});
-  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kViolated);
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].verdict, Verdict::kViolated);
 }
 
 // The write is not the protocol's, nor is what it breaks; so what came before it is not forgotten, but not charged.
@@ -166,15 +166,15 @@ TEST(CheckRows, ATokenBelowThoseBeforeAnOutsideWriteIsNeitherSaidToHoldNorCharge
   const HistoryVerdict lower = judge("07");
   EXPECT_EQ(lower.metrics.outside, 1);
   EXPECT_THAT(lower[Invariant::kTokenMonotonic],
-              Found(Finding::kUnknown, "had had 2026-01-01T00:00:10Z before an outside write"));
-  EXPECT_EQ(judge("15")[Invariant::kTokenMonotonic].finding, Finding::kHolds);
+              Found(Verdict::kUnknown, "had had 2026-01-01T00:00:10Z before an outside write"));
+  EXPECT_EQ(judge("15")[Invariant::kTokenMonotonic].verdict, Verdict::kHolds);
 }
 
 TEST(CheckRows, MissingChangesAreNoticedByWhatTheNextOneReplaces) {
   const auto verdict =
       Judge({kTakes, Change("30", "UPDATE", Values("30", "30", "b"), Values("19", "19", "c"))});
   EXPECT_EQ(verdict.metrics.gaps, 1);
-  EXPECT_THAT(verdict[Invariant::kTokenMonotonic], Found(Finding::kUnknown, "are missing"));
+  EXPECT_THAT(verdict[Invariant::kTokenMonotonic], Found(Verdict::kUnknown, "are missing"));
 }
 
 TEST(CheckRows, APendingCommitTimestampIsTheRecords) {
@@ -182,14 +182,14 @@ TEST(CheckRows, APendingCommitTimestampIsTheRecords) {
       R"({"heartbeat":"9999-12-31T23:59:59Z","token":"9999-12-31T23:59:59Z","writer":"a"})";
   const auto verdict = Judge({Change("01", "INSERT", pending, "{}"), TakenByB("12", "12")});
   EXPECT_EQ(verdict.metrics.gaps, 0);
-  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kHolds);
 }
 
 TEST(CheckRows, RecordsMayComeTwiceAndInAnyOrderWithinTheWindow) {
   const std::string taken = TakenByB("11", "11");
   const auto verdict = Judge({taken, kTakes, taken, kTakes});
   EXPECT_EQ(verdict.metrics.duplicates, 2);
-  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kHolds);
 }
 
 TEST(CheckRows, WhatComesAfterTheWindowIsSaid) {
@@ -199,13 +199,13 @@ TEST(CheckRows, WhatComesAfterTheWindowIsSaid) {
              Change("10", "UPDATE", Values("10", "01", "a"), Values("01", "01", "a"))},
             {.lease = Seconds(10), .clock_error = {}, .window = Seconds(5)});
   EXPECT_EQ(verdict.metrics.late, 1);
-  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kUnknown);
 }
 
 TEST(CheckTest, ALineThatCannotBeReadMayBeAnything) {
   const HistoryVerdict verdict = Judge({kTakes, Says("a", "leads", "02"), "{\"event\":"});
-  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
-  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kUnknown);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].verdict, Verdict::kUnknown);
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("h:3 could not be read"));
 }
 
@@ -214,32 +214,32 @@ TEST(CheckSpans, OverlapsBeyondTheClocksDoubtAreViolatedAndCloserOnesPossible) {
     return Judge({Says("a", "leads", "10"), Says("a", "lost", "20"), Says("b", "leads", b_begins),
                   Says("b", "lost", "30")})[Invariant::kSingleLeaderBelief];
   };
-  EXPECT_EQ(judge("19.9").finding, Finding::kViolated);
-  EXPECT_EQ(judge("20.1").finding, Finding::kHolds);
-  const InvariantFinding close = judge("20.01");
-  EXPECT_EQ(close.finding, Finding::kPossible);
+  EXPECT_EQ(judge("19.9").verdict, Verdict::kViolated);
+  EXPECT_EQ(judge("20.1").verdict, Verdict::kHolds);
+  const InvariantResult close = judge("20.01");
+  EXPECT_EQ(close.verdict, Verdict::kPossiblyViolated);
   // They are 10 ms apart: clocks within 5 ms would not have decided it, and those within 4.9 ms would.
   ASSERT_TRUE(close.clocks_wanted.has_value());
   EXPECT_EQ(*close.clocks_wanted, Microseconds(4'900));
-  EXPECT_EQ(judge("19.99").finding, Finding::kPossible);
+  EXPECT_EQ(judge("19.99").verdict, Verdict::kPossiblyViolated);
 }
 
 TEST(CheckSpans, WithoutClocksNothingIsKnownAndCallsShowThem) {
   const CheckOptions options = {.lease = Seconds(10), .clock_error = {}};
   const std::vector<std::string> lines = {Says("a", "leads", "10"), Says("a", "lost", "20"),
                                           Says("b", "leads", "12"), Says("b", "lost", "30")};
-  EXPECT_EQ(Belief(lines, options), Finding::kUnknown);
+  EXPECT_EQ(Belief(lines, options), Verdict::kUnknown);
   // The clock of b is ten seconds behind: in truth, it began at 22.
   EXPECT_EQ(
       Belief(Joined(lines, {Call("a", "09.9", "10", "10.1"), Call("b", "11.9", "22", "12.1")}),
              options),
-      Finding::kHolds);
+      Verdict::kHolds);
 }
 
 TEST(CheckSpans, ALeaseThatLapsesBeforeALateLineIsNotCertain) {
   EXPECT_EQ(Belief({Says("a", "leads", "10", R"(,"left":"5s")"), Says("a", "lost", "40"),
                     Says("b", "leads", "20"), Says("b", "lost", "30")}),
-            Finding::kPossible);
+            Verdict::kPossiblyViolated);
 }
 
 TEST(CheckSpans, MissingLinesAreNoticedByTheirNumbers) {
@@ -247,7 +247,7 @@ TEST(CheckSpans, MissingLinesAreNoticedByTheirNumbers) {
       Judge({Says("a", "leads", "10", R"(,"n":1)"), Says("a", "lost", "20", R"(,"n":3)"),
              Says("b", "leads", "22", R"(,"n":1)")});
   EXPECT_EQ(verdict.metrics.gaps, 1);
-  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].verdict, Verdict::kUnknown);
 }
 
 // A process that keeps its id ended some time between its last line and "started".
@@ -261,11 +261,13 @@ TEST(CheckSpans, NumbersBeginAnewWhenAProcessStartsAgain) {
   const auto after = judge("31", R"(,"n":1)");
   EXPECT_EQ(after.metrics.gaps, 0);
   EXPECT_EQ(after.metrics.duplicates, 0);
-  EXPECT_EQ(after[Invariant::kSingleLeaderBelief].finding, Finding::kHolds);
-  EXPECT_EQ(judge("20", R"(,"n":1)")[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+  EXPECT_EQ(after[Invariant::kSingleLeaderBelief].verdict, Verdict::kHolds);
+  EXPECT_EQ(judge("20", R"(,"n":1)")[Invariant::kSingleLeaderBelief].verdict,
+            Verdict::kPossiblyViolated);
   // Without numbers likewise, and a line "started" of another lock begins nothing anew.
-  EXPECT_EQ(judge("20", "")[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
-  EXPECT_EQ(judge("31", R"(,"n":3)")[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+  EXPECT_EQ(judge("20", "")[Invariant::kSingleLeaderBelief].verdict, Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge("31", R"(,"n":3)")[Invariant::kSingleLeaderBelief].verdict,
+            Verdict::kPossiblyViolated);
 }
 
 // The line "started" may be among those that are missing.
@@ -276,7 +278,7 @@ TEST(CheckSpans, LowerNumbersThatAreNoRepetitionAreAGap) {
              Says("a", "leads", "10", R"(,"n":2)"), Says("a", "lost", "20", R"(,"n":3)")});
   EXPECT_EQ(verdict.metrics.duplicates, 1);
   EXPECT_EQ(verdict.metrics.gaps, 1);
-  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kUnknown);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].verdict, Verdict::kUnknown);
 }
 
 std::string Token(const std::string& number) { return R"(,"has":true,"token":")" + number + "\""; }
@@ -286,16 +288,16 @@ TEST(CheckTokens, ATokenThatIsNotGreaterThanOneHandedOutBeforeIsViolated) {
     return Judge({Says("a", "answer", "10", Token("7")), Says("a", "answer", "20", Token("7")),
                   Says("b", "answer", b_at, Token(b_token))})[Invariant::kHandedTokenMonotonic];
   };
-  EXPECT_EQ(judge("21", "8").finding, Finding::kHolds);
-  const InvariantFinding back = judge("21", "6");
-  EXPECT_EQ(back.finding, Finding::kViolated);
+  EXPECT_EQ(judge("21", "8").verdict, Verdict::kHolds);
+  const InvariantResult back = judge("21", "6");
+  EXPECT_EQ(back.verdict, Verdict::kViolated);
   EXPECT_THAT(back.text, HasSubstr("b handed out the token 6 of lock \"job\" after a"));
-  EXPECT_EQ(judge("21", "7").finding, Finding::kViolated);
+  EXPECT_EQ(judge("21", "7").verdict, Verdict::kViolated);
   // Before a's first, it is no matter; nor while a still hands its greater one out.
-  EXPECT_EQ(judge("09", "6").finding, Finding::kHolds);
-  EXPECT_EQ(judge("15", "6").finding, Finding::kViolated);
-  EXPECT_EQ(judge("15", "8").finding, Finding::kViolated);
-  EXPECT_EQ(judge("10.01", "6").finding, Finding::kPossible);
+  EXPECT_EQ(judge("09", "6").verdict, Verdict::kHolds);
+  EXPECT_EQ(judge("15", "6").verdict, Verdict::kViolated);
+  EXPECT_EQ(judge("15", "8").verdict, Verdict::kViolated);
+  EXPECT_EQ(judge("10.01", "6").verdict, Verdict::kPossiblyViolated);
 }
 
 // The terms that were forgotten count by their greatest tokens.
@@ -307,15 +309,15 @@ TEST(CheckTokens, AGreaterTokenOfLongAgoIsRemembered) {
                   Says("c", "answer", "20", Token("11")), Says("b", "answer", "30", Token("12")),
                   Says("d", "answer", "50", Token(last))},
                  options)[Invariant::kHandedTokenMonotonic]
-        .finding;
+        .verdict;
   };
-  EXPECT_EQ(judge("13"), Finding::kHolds);
-  EXPECT_EQ(judge("9"), Finding::kViolated);
+  EXPECT_EQ(judge("13"), Verdict::kHolds);
+  EXPECT_EQ(judge("9"), Verdict::kViolated);
   // By the time of the second one nothing else is left.
   const auto alone = Judge({Says("a", "answer", "01", Token("9")), Says("a", "rests", "20"),
                             Says("a", "goes_on", "40"), Says("b", "answer", "50", Token("8"))},
                            options);
-  EXPECT_EQ(alone[Invariant::kHandedTokenMonotonic].finding, Finding::kViolated);
+  EXPECT_EQ(alone[Invariant::kHandedTokenMonotonic].verdict, Verdict::kViolated);
 }
 
 TEST(CheckTokens, AResourceThatAcceptsALowerTokenIsViolated) {
@@ -323,11 +325,11 @@ TEST(CheckTokens, AResourceThatAcceptsALowerTokenIsViolated) {
     return Judge({Says("db", "write", "10", R"(,"token":7)"),
                   Says("db", "write", "11",
                        R"(,"token":)" + second + more)})[Invariant::kFencedWritesOrdered]
-        .finding;
+        .verdict;
   };
-  EXPECT_EQ(judge("7", ""), Finding::kHolds);
-  EXPECT_EQ(judge("6", ""), Finding::kViolated);
-  EXPECT_EQ(judge("6", R"(,"accepted":false)"), Finding::kHolds);
+  EXPECT_EQ(judge("7", ""), Verdict::kHolds);
+  EXPECT_EQ(judge("6", ""), Verdict::kViolated);
+  EXPECT_EQ(judge("6", R"(,"accepted":false)"), Verdict::kHolds);
 }
 
 TEST(CheckClocks, ContradictionsNameBothFacts) {
@@ -347,12 +349,12 @@ TEST(CheckClocks, WhatIsSaidOfOneProcessStandsInThePlaceOfWhatIsSaidOfAll) {
   const std::vector<std::string> said = {Says("a", "started", "09", R"(,"lease":"10s")"),
                                          Says("a", "leads", "10"), Says("a", "lost", "20"),
                                          Says("b", "leads", "19"), Says("b", "lost", "30")};
-  EXPECT_EQ(Belief(said), Finding::kViolated);
+  EXPECT_EQ(Belief(said), Verdict::kViolated);
   for (const size_t place : {size_t{0}, size_t{1}}) {
     std::vector<std::string> lines = said;
     lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(place), declared);
     const auto verdict = Judge(lines);
-    EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+    EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].verdict, Verdict::kPossiblyViolated);
     EXPECT_TRUE(verdict.problems.empty());
   }
 }
@@ -425,8 +427,8 @@ TEST(CheckTest, TimesThatAreCutToWholeSecondsAreThoseThatWereKnown) {
       Change("07.75", "UPDATE", pending + cut + R"(,"writer":"a"})",
              R"({"heartbeat":")" + Second("04") + R"("})")};
   const HistoryVerdict verdict = Judge(lines);
-  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kHolds);
-  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kHolds);
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].verdict, Verdict::kHolds);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kHolds);
   EXPECT_EQ(verdict.metrics.gaps, 0);
   EXPECT_EQ(verdict.metrics.grants, 1);
   // A time of another second is another one: the change before it is missing.
@@ -448,10 +450,10 @@ TEST(CheckTest, ATakeoverWithinTheSecondOfTheTokenIsNoRenewalThoughItsTokenIsCut
       Change("02.75", "UPDATE", row(cut, "c"),
              R"({"heartbeat":")" + Second("02") + R"(","token":)" + cut + R"(,"writer":"b"})")};
   const HistoryVerdict verdict = Judge(lines);
-  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kViolated);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kViolated);
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text, HasSubstr("b took lock \"job\" from a"));
   // It may be the greater one of that second, or not.
-  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].finding, Finding::kPossible);
+  EXPECT_EQ(verdict[Invariant::kTokenMonotonic].verdict, Verdict::kPossiblyViolated);
   EXPECT_THAT(verdict[Invariant::kTokenMonotonic].text, HasSubstr("shows whole seconds"));
   EXPECT_EQ(verdict.metrics.gaps, 0);
   EXPECT_EQ(verdict.metrics.takeovers, 2);
@@ -468,38 +470,37 @@ std::vector<std::string> ATakeover() {
   return {Call("a", "00.9", "01", "01.2"), Change("01", "INSERT", Values("01", "01", "a"), "{}"),
           Call("b", "19.9", "20", "20.2"), TakenByB("20", "20")};
 }
-InvariantFinding JudgeAnswer(const std::string& line,
-                             std::vector<std::string> lines = ATakeover()) {
+InvariantResult JudgeAnswer(const std::string& line, std::vector<std::string> lines = ATakeover()) {
   lines.push_back(line);
   for (const char* id : {"a", "b", "c"}) lines.push_back(Logs(id, "answer"));
   return Judge(lines)[Invariant::kHasLockTruthful];
 }
 
 TEST(CheckAnswersTest, AnOwnerMaySaySo) {
-  EXPECT_EQ(JudgeAnswer(Answer("a", "05", "05.01")).finding, Finding::kHolds);
+  EXPECT_EQ(JudgeAnswer(Answer("a", "05", "05.01")).verdict, Verdict::kHolds);
   // It was the owner when it was asked.
-  EXPECT_EQ(JudgeAnswer(Answer("a", "19", "21")).finding, Finding::kHolds);
-  EXPECT_EQ(JudgeAnswer(Answer("b", "20.2", "20.2")).finding, Finding::kHolds);
+  EXPECT_EQ(JudgeAnswer(Answer("a", "19", "21")).verdict, Verdict::kHolds);
+  EXPECT_EQ(JudgeAnswer(Answer("b", "20.2", "20.2")).verdict, Verdict::kHolds);
 }
 
 TEST(CheckAnswersTest, WhoOwnsItNoMoreOrNeverDidMayNot) {
   EXPECT_THAT(JudgeAnswer(Answer("a", "25", "25.01")),
-              Found(Finding::kViolated, "and had not owned it since 2026-01-01T00:00:20Z"));
+              Found(Verdict::kViolated, "and had not owned it since 2026-01-01T00:00:20Z"));
   EXPECT_THAT(JudgeAnswer(Answer("c", "05", "05.01")),
-              Found(Finding::kViolated, "which it had not taken"));
-  EXPECT_EQ(JudgeAnswer(Answer("b", "05", "05.01")).finding, Finding::kViolated);
+              Found(Verdict::kViolated, "which it had not taken"));
+  EXPECT_EQ(JudgeAnswer(Answer("b", "05", "05.01")).verdict, Verdict::kViolated);
 }
 
 // A version can be seen some time after its commit timestamp: nobody recorded when.
 TEST(CheckAnswersTest, WhileATakeoverBecomesVisibleNothingIsCertain) {
-  EXPECT_EQ(JudgeAnswer(Answer("a", "20.1", "20.1")).finding, Finding::kPossible);
-  EXPECT_EQ(JudgeAnswer(Answer("b", "20.1", "20.1")).finding, Finding::kPossible);
+  EXPECT_EQ(JudgeAnswer(Answer("a", "20.1", "20.1")).verdict, Verdict::kPossiblyViolated);
+  EXPECT_EQ(JudgeAnswer(Answer("b", "20.1", "20.1")).verdict, Verdict::kPossiblyViolated);
 }
 
 TEST(CheckAnswersTest, WithoutTheTimeOfTheQuestionALateAnswerIsPossible) {
   EXPECT_THAT(JudgeAnswer(Says("a", "answer", "25", R"(,"has":true)")),
-              Found(Finding::kPossible, "log each \"answer\", with \"asked\""));
-  EXPECT_EQ(JudgeAnswer(Says("a", "answer", "05", R"(,"has":true)")).finding, Finding::kHolds);
+              Found(Verdict::kPossiblyViolated, "log each \"answer\", with \"asked\""));
+  EXPECT_EQ(JudgeAnswer(Says("a", "answer", "05", R"(,"has":true)")).verdict, Verdict::kHolds);
 }
 
 TEST(CheckAnswersTest, WhatIsMissingIsSaid) {
@@ -511,7 +512,7 @@ TEST(CheckAnswersTest, WhatIsMissingIsSaid) {
               HasSubstr("the row of lock \"job\" has no change that was recorded"));
   // Logs begin before the stream.
   EXPECT_THAT(JudgeAnswer(Answer("a", "00.1", "00.2")),
-              Found(Finding::kUnknown, "what the row of lock \"job\" was before"));
+              Found(Verdict::kUnknown, "what the row of lock \"job\" was before"));
 }
 
 // The change by which a took the lock is missing, which the next one shows. Of what happened before
@@ -522,10 +523,10 @@ TEST(CheckAnswersTest, MissingChangesMakeNobodyALiar) {
                   Change("20", "UPDATE", Values("20", "20", "b"),
                          Values(beat, beat, owner))})[Invariant::kHasLockTruthful];
   };
-  const InvariantFinding found = judge("12", "a");
-  EXPECT_NE(found.finding, Finding::kViolated) << found.text;
-  EXPECT_NE(found.finding, Finding::kHolds);
-  EXPECT_NE(judge("16", "c").finding, Finding::kViolated);
+  const InvariantResult found = judge("12", "a");
+  EXPECT_NE(found.verdict, Verdict::kViolated) << found.text;
+  EXPECT_NE(found.verdict, Verdict::kHolds);
+  EXPECT_NE(judge("16", "c").verdict, Verdict::kViolated);
 }
 
 // Another process with the same id is another one.
@@ -534,7 +535,7 @@ TEST(CheckAnswersTest, AProcessThatStartedAnewHasToTakeItAnew) {
   lines.insert(lines.begin(),
                R"({"event":"started","id":"a","n":1,"time":")" + Second("00.5") + "\"}");
   lines.push_back(R"({"event":"started","id":"a","n":1,"time":")" + Second("10") + "\"}");
-  EXPECT_EQ(JudgeAnswer(Answer("a", "15", "15.01"), lines).finding, Finding::kViolated);
+  EXPECT_EQ(JudgeAnswer(Answer("a", "15", "15.01"), lines).verdict, Verdict::kViolated);
 }
 
 // --- tokens that processes take for their own ------------------------------------------------------
@@ -544,7 +545,7 @@ std::string Owns(const std::string& id, const std::string& at, const std::string
   const std::optional<Timestamp> token = ParseRfc3339(Second(second));
   return Says(id, "owns", at, R"(,"token":")" + std::to_string(token->UnixNanos()) + "\"");
 }
-InvariantFinding JudgeOwn(const std::vector<std::string>& more) {
+InvariantResult JudgeOwn(const std::vector<std::string>& more) {
   return Judge(Joined({Change("01", "INSERT", Values("01", "01", "a"), "{}"),
                        // The first version was there by then.
                        Change("05", "UPDATE", Values("05", "01", "a"), Values("01", "01", "a")),
@@ -556,22 +557,22 @@ InvariantFinding JudgeOwn(const std::vector<std::string>& more) {
 TEST(CheckOwnTokensTest, TwoProcessesDoNotTakeTheLiveTokenForTheirs) {
   EXPECT_THAT(JudgeOwn({Owns("a", "02", "01"), Owns("b", "07", "01"), Says("a", "goes_on", "12"),
                         Says("b", "owns", "14")}),
-              Found(Finding::kViolated, "took the live token"));
+              Found(Verdict::kViolated, "took the live token"));
 }
 
 TEST(CheckOwnTokensTest, ATokenThatIsNotTheNewestDoesNoHarm) {
   // a does not know yet that b has taken the lock, with a token of its own.
   EXPECT_EQ(JudgeOwn({Owns("a", "02", "01"), Owns("b", "20.2", "20"), Says("a", "goes_on", "25")})
-                .finding,
-            Finding::kHolds);
+                .verdict,
+            Verdict::kHolds);
   EXPECT_EQ(
-      JudgeOwn({Owns("a", "26", "01"), Owns("b", "27", "01"), Says("a", "goes_on", "28")}).finding,
-      Finding::kHolds);
+      JudgeOwn({Owns("a", "26", "01"), Owns("b", "27", "01"), Says("a", "goes_on", "28")}).verdict,
+      Verdict::kHolds);
 }
 
 TEST(CheckOwnTokensTest, WhatIsNotSaidIsUnknown) {
-  const InvariantFinding found = JudgeOwn({});
-  EXPECT_EQ(found.finding, Finding::kUnknown);
+  const InvariantResult found = JudgeOwn({});
+  EXPECT_EQ(found.verdict, Verdict::kUnknown);
   EXPECT_THAT(found.remedy, HasSubstr("log \"owns\""));
 }
 
@@ -583,7 +584,7 @@ std::string Fence(const std::string& heartbeat, const std::string& writer) {
          R"(","writer":)" + writer + R"(,"lease_ms":10000,"attempt":"a-1"})";
 }
 // a takes the lock at 01, works, and gives it back at 10.
-InvariantFinding JudgeWork(const std::vector<std::string>& more) {
+InvariantResult JudgeWork(const std::vector<std::string>& more) {
   const std::string held = Fence("01", R"("a")");
   return Judge(Joined({Change("01", "INSERT", held, "{}"),
                        Change("10", "UPDATE", Fence("10", "null"), held), Says("a", "works", "02")},
@@ -597,39 +598,41 @@ TEST(CheckReleasesTest, WorkEndsBeforeTheLockIsGivenBackOrMayViolateIt) {
   const struct {
     const char* claim;
     std::vector<std::string> lines;
-    Finding finding;
+    Verdict verdict;
     const char* text = "";
   } cases[] = {
-      {"ended before", {Says("a", "rests", "09"), call}, Finding::kHolds},
-      {"ended before a release by any call", {Says("a", "rests", "09")}, Finding::kHolds},
-      {"goes on", {call, Says("a", "rests", "11")}, Finding::kViolated, "a gave lock \"job\" back"},
+      {"ended before", {Says("a", "rests", "09"), call}, Verdict::kHolds},
+      {"ended before a release by any call", {Says("a", "rests", "09")}, Verdict::kHolds},
+      {"goes on", {call, Says("a", "rests", "11")}, Verdict::kViolated, "a gave lock \"job\" back"},
       {"without the call somebody else may have released it",
        {Says("a", "rests", "11")},
-       Finding::kPossible,
+       Verdict::kPossiblyViolated,
        "log its call"},
-      {"ended while it was given back", {call, Says("a", "rests", "10.1")}, Finding::kPossible},
+      {"ended while it was given back",
+       {call, Says("a", "rests", "10.1")},
+       Verdict::kPossiblyViolated},
       // The reply comes after the release can be seen, so work that goes on until the reply is
       // enough; but work that ends with the reply may have ended before.
-      {"goes on until the reply", {call, Logs("a", "works")}, Finding::kViolated},
-      {"may log no ends at all", {call}, Finding::kPossible},
-      {"ends with the reply", {call, Says("a", "rests", "10.2")}, Finding::kPossible}};
+      {"goes on until the reply", {call, Logs("a", "works")}, Verdict::kViolated},
+      {"may log no ends at all", {call}, Verdict::kPossiblyViolated},
+      {"ends with the reply", {call, Says("a", "rests", "10.2")}, Verdict::kPossiblyViolated}};
   for (const auto& work : cases) {
-    const InvariantFinding found = JudgeWork(work.lines);
-    EXPECT_THAT(found, Found(work.finding, work.text)) << work.claim;
-    if (work.finding == Finding::kViolated) {
+    const InvariantResult found = JudgeWork(work.lines);
+    EXPECT_THAT(found, Found(work.verdict, work.text)) << work.claim;
+    if (work.verdict == Verdict::kViolated) {
       EXPECT_EQ(found.lock, "job") << work.claim;
     }
   }
 }
 
 TEST(CheckReleasesTest, AnOperatorWhoEndsTheLeaseIsNotItsOwner) {
-  EXPECT_NE(JudgeWork({Call("operator", "09.9", "10", "10.2"), Says("a", "rests", "11")}).finding,
-            Finding::kViolated);
+  EXPECT_NE(JudgeWork({Call("operator", "09.9", "10", "10.2"), Says("a", "rests", "11")}).verdict,
+            Verdict::kViolated);
 }
 
 TEST(CheckReleasesTest, AProtocolThatGivesNothingBackIsNotJudged) {
-  EXPECT_EQ(Judge({Says("a", "works", "02")})[Invariant::kNoWorkAfterRelease].finding,
-            Finding::kNotJudged);
+  EXPECT_EQ(Judge({Says("a", "works", "02")})[Invariant::kNoWorkAfterRelease].verdict,
+            Verdict::kNotApplicable);
 }
 
 // --- renewals --------------------------------------------------------------------------------------
@@ -695,8 +698,8 @@ TEST(CheckRenewalsTest, ALineOfOneProlongsABelief) {
     return Belief(Joined(
         lines, {Says("b", "leads", "14"), Says("a", "goes_on", "18"), Says("a", "lost", "19")}));
   };
-  EXPECT_EQ(judge({leads, renewed}), Finding::kViolated);
-  EXPECT_EQ(judge({leads}), Finding::kPossible);
+  EXPECT_EQ(judge({leads, renewed}), Verdict::kViolated);
+  EXPECT_EQ(judge({leads}), Verdict::kPossiblyViolated);
 }
 
 // A process that was paused renews late: its belief had lapsed in between, and another one led.
@@ -704,7 +707,7 @@ TEST(CheckRenewalsTest, ABeliefThatLapsedBeforeItWasRenewedIsNotOne) {
   EXPECT_NE(Belief({Says("a", "leads", "01", R"(,"left":"10s")"), Says("b", "leads", "12"),
                     Says("b", "lost", "15"), Says("a", "renewed", "20", R"(,"left":"10s")"),
                     Says("a", "lost", "21")}),
-            Finding::kViolated);
+            Verdict::kViolated);
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ InputOptions WithLease(Duration lease) {
   return options;
 }
 
-Finding Belief(const std::string& text, InputOptions options = {}) {
-  return JudgeText(text, std::move(options))[Invariant::kSingleLeaderBelief].finding;
+Verdict Belief(const std::string& text, InputOptions options = {}) {
+  return JudgeText(text, std::move(options))[Invariant::kSingleLeaderBelief].verdict;
 }
 
 // --- Jepsen ---
@@ -88,11 +88,11 @@ TEST(ForeignJepsen, WhatARelyGotThatItDidNotAskForIsAResult) {
 TEST(ForeignJepsen, AValueThatMayBeBothDecidesNothing) {
   const std::string both =
       Takes("0", 1, ":value 1") + Takes("1", 3, ":value 2") + Gives("0", 5) + Gives("1", 7);
-  EXPECT_EQ(Belief(both), Finding::kPossible);
+  EXPECT_EQ(Belief(both), Verdict::kPossiblyViolated);
   InputOptions says;
   says.wanted.jepsen.value = Meaning::kToken;
-  EXPECT_EQ(Belief(both, says), Finding::kViolated);
-  EXPECT_EQ(Belief(Takes("0", 1, ":value 1") + Gives("0", 5)), Finding::kUnknown);
+  EXPECT_EQ(Belief(both, says), Verdict::kViolated);
+  EXPECT_EQ(Belief(Takes("0", 1, ":value 1") + Gives("0", 5)), Verdict::kUnknown);
 }
 
 TEST(ForeignJepsen, ReleasesThatFailedOrMayHave) {
@@ -102,50 +102,50 @@ TEST(ForeignJepsen, ReleasesThatFailedOrMayHave) {
                   Op("0", "invoke", "acquire", "9") + Op("0", "fail", "acquire", "10") +
                   Op("0", "invoke", "release", "11") + Op("0", "ok", "release", "12"));
   };
-  EXPECT_EQ(after("ok"), Finding::kHolds);
-  EXPECT_EQ(after("fail", ":error :connection-refused"), Finding::kViolated);
-  EXPECT_EQ(after("fail", ":error [:not-held \"n1\"]"), Finding::kHolds);
-  EXPECT_EQ(after("info", ":error :timeout"), Finding::kPossible);
-  EXPECT_EQ(after("ok", ":value false"), Finding::kPossible);
+  EXPECT_EQ(after("ok"), Verdict::kHolds);
+  EXPECT_EQ(after("fail", ":error :connection-refused"), Verdict::kViolated);
+  EXPECT_EQ(after("fail", ":error [:not-held \"n1\"]"), Verdict::kHolds);
+  EXPECT_EQ(after("info", ":error :timeout"), Verdict::kPossiblyViolated);
+  EXPECT_EQ(after("ok", ":value false"), Verdict::kPossiblyViolated);
 }
 
 TEST(ForeignJepsen, HowManyReleasesTwoAcquiresTakeIsNotKnown) {
   const std::string twice = Takes("0", 1) + Takes("0", 3);
   // Between the two releases, within both, and after them.
   EXPECT_EQ(Belief(twice + Gives("0", 5) + Takes("1", 7) + Gives("1", 9) + Gives("0", 11)),
-            Finding::kPossible);
+            Verdict::kPossiblyViolated);
   EXPECT_EQ(Belief(twice + Takes("1", 5) + Gives("1", 7) + Gives("0", 9) + Gives("0", 11)),
-            Finding::kViolated);
+            Verdict::kViolated);
   EXPECT_EQ(Belief(twice + Gives("0", 5) + Gives("0", 7) + Takes("1", 9) + Gives("1", 11)),
-            Finding::kHolds);
+            Verdict::kHolds);
 }
 
 TEST(ForeignJepsen, ALeaseMayHaveRunOut) {
   const std::string later = Takes("0", 1) + Takes("1", 8) + Gives("1", 10) + Gives("0", 12);
-  EXPECT_EQ(Belief(later), Finding::kViolated);
-  EXPECT_EQ(Belief(later, WithLease(Seconds(5))), Finding::kPossible);
-  EXPECT_EQ(Belief(later, WithLease(Seconds(30))), Finding::kViolated);
+  EXPECT_EQ(Belief(later), Verdict::kViolated);
+  EXPECT_EQ(Belief(later, WithLease(Seconds(5))), Verdict::kPossiblyViolated);
+  EXPECT_EQ(Belief(later, WithLease(Seconds(30))), Verdict::kViolated);
   const std::string renewed = Takes("0", 1) + Op("0", "invoke", "renew", "5") +
                               Op("0", "ok", "renew", "6") + Takes("1", 8) + Gives("1", 10) +
                               Gives("0", 12);
-  EXPECT_EQ(Belief(renewed, WithLease(Seconds(5))), Finding::kViolated);
+  EXPECT_EQ(Belief(renewed, WithLease(Seconds(5))), Verdict::kViolated);
 }
 
 TEST(ForeignJepsen, AVerbThatIsNotKnownMayHaveBeenARelease) {
   const std::string odd = Takes("0", 1) + Op("0", "invoke", "give-back", "3") +
                           Op("0", "ok", "give-back", "4") + Takes("1", 5) + Gives("1", 7) +
                           Gives("0", 9);
-  EXPECT_EQ(Belief(odd), Finding::kUnknown);
+  EXPECT_EQ(Belief(odd), Verdict::kUnknown);
   InputOptions known;
   EXPECT_THAT(known.wanted.jepsen.verbs.Parse("release=give-back,release"), IsEmpty());
-  EXPECT_EQ(Belief(odd, known), Finding::kHolds);
+  EXPECT_EQ(Belief(odd, known), Verdict::kHolds);
   InputOptions none;
   EXPECT_THAT(none.wanted.jepsen.verbs.Parse("ignore=give-back"), IsEmpty());
-  EXPECT_EQ(Belief(odd, none), Finding::kViolated);
+  EXPECT_EQ(Belief(odd, none), Verdict::kViolated);
   // What is done under a lock is no release.
   EXPECT_EQ(Belief(Takes("0", 1) + Op("0", "invoke", "write", "3") + Op("0", "ok", "write", "4") +
                    Takes("1", 5) + Gives("1", 7) + Gives("0", 9)),
-            Finding::kViolated);
+            Verdict::kViolated);
 }
 
 TEST(ForeignJepsen, TimesSince1970AreThoseOfAClock) {
@@ -323,7 +323,7 @@ TEST(ForeignOtlp, OtherServicesLogsAndMetricsArePassedOver) {
                           "record of a log without \"whorl.event\""));
 }
 
-InvariantFinding Work(const std::string& spans_of_a, const std::string& spans_of_b) {
+InvariantResult Work(const std::string& spans_of_a, const std::string& spans_of_b) {
   return JudgeText(R"({"resourceSpans":[)" +
                        OfPod(R"({"stringValue":"a"})", "scopeSpans", spans_of_a) + "," +
                        OfPod(R"({"stringValue":"b"})", "scopeSpans", spans_of_b) + "]}\n",
@@ -331,17 +331,17 @@ InvariantFinding Work(const std::string& spans_of_a, const std::string& spans_of
 }
 
 TEST(ForeignOtlp, AnUnfinishedSpanMayLast) {
-  EXPECT_EQ(Work(Span("5", "9"), Span("7", "8")).finding, Finding::kViolated);
-  EXPECT_EQ(Work(Span("5", "6"), Span("7", "8")).finding, Finding::kHolds);
-  EXPECT_EQ(Work(Span("5", "0"), Span("7", "8")).finding, Finding::kPossible);
-  EXPECT_EQ(Work(Span("5", "0") + "," + Span("9", "10"), Span("11", "12")).finding,
-            Finding::kPossible);
+  EXPECT_EQ(Work(Span("5", "9"), Span("7", "8")).verdict, Verdict::kViolated);
+  EXPECT_EQ(Work(Span("5", "6"), Span("7", "8")).verdict, Verdict::kHolds);
+  EXPECT_EQ(Work(Span("5", "0"), Span("7", "8")).verdict, Verdict::kPossiblyViolated);
+  EXPECT_EQ(Work(Span("5", "0") + "," + Span("9", "10"), Span("11", "12")).verdict,
+            Verdict::kPossiblyViolated);
 }
 
 TEST(ForeignOtlp, SpansWithinASpanDoNotEndIt) {
-  EXPECT_EQ(Work(Span("2", "3") + "," + Span("1", "9"), Span("5", "6")).finding,
-            Finding::kViolated);
-  EXPECT_EQ(Work(Span("2", "3") + "," + Span("1", "4"), Span("5", "6")).finding, Finding::kHolds);
+  EXPECT_EQ(Work(Span("2", "3") + "," + Span("1", "9"), Span("5", "6")).verdict,
+            Verdict::kViolated);
+  EXPECT_EQ(Work(Span("2", "3") + "," + Span("1", "4"), Span("5", "6")).verdict, Verdict::kHolds);
 }
 
 // --- formats that are named ---

@@ -80,17 +80,17 @@ inline void Feed(const std::vector<std::string>& lines, const ProtocolInfo& prot
 }
 
 // What is found of the belief that a process leads, and of leases.
-inline Finding Belief(const std::vector<std::string>& lines, CheckOptions options = kUsual) {
-  return Judge(lines, options)[Invariant::kSingleLeaderBelief].finding;
+inline Verdict Belief(const std::vector<std::string>& lines, CheckOptions options = kUsual) {
+  return Judge(lines, options)[Invariant::kSingleLeaderBelief].verdict;
 }
-inline Finding Lease(const std::vector<std::string>& lines, CheckOptions options = kUsual,
+inline Verdict Lease(const std::vector<std::string>& lines, CheckOptions options = kUsual,
                      const ProtocolInfo& protocol = V2()) {
-  return Judge(lines, options, protocol)[Invariant::kLeaseRespected].finding;
+  return Judge(lines, options, protocol)[Invariant::kLeaseRespected].verdict;
 }
 // This, and a text that contains that.
-inline auto Found(Finding finding, const std::string& text) {
-  return testing::AllOf(testing::Field("finding", &InvariantFinding::finding, finding),
-                        testing::Field("text", &InvariantFinding::text, testing::HasSubstr(text)));
+inline auto Found(Verdict verdict, const std::string& text) {
+  return testing::AllOf(testing::Field("verdict", &InvariantResult::verdict, verdict),
+                        testing::Field("text", &InvariantResult::text, testing::HasSubstr(text)));
 }
 
 inline std::vector<std::string> Joined(std::vector<std::string> lines,

@@ -26,8 +26,8 @@ InputOptions OfLock(const std::string& lock, const LogPattern* pattern = nullptr
 }
 
 // Whether two of the history believed at once that they hold the lock.
-Finding TwoBelieve(const std::string& text, InputOptions options = {}, CheckOptions check = {}) {
-  return JudgeText(text, std::move(options), check)[Invariant::kSingleLeaderBelief].finding;
+Verdict TwoBelieve(const std::string& text, InputOptions options = {}, CheckOptions check = {}) {
+  return JudgeText(text, std::move(options), check)[Invariant::kSingleLeaderBelief].verdict;
 }
 
 std::string At(int64_t seconds) {
@@ -160,8 +160,8 @@ TEST(CheckJepsen, HoldersExcludeEachOtherByTheRepliesAndTheQuestions) {
     add(1, "invoke", "release", 8);
     return TwoBelieve(text);
   };
-  EXPECT_EQ(judge(4), Finding::kViolated);
-  EXPECT_EQ(judge(6), Finding::kHolds);
+  EXPECT_EQ(judge(4), Verdict::kViolated);
+  EXPECT_EQ(judge(6), Verdict::kHolds);
 }
 
 // --- OpenTelemetry ---
@@ -391,10 +391,10 @@ TEST(CheckLogs, WholeSecondsAreNeverSurerThanTheyAre) {
                              "40 leader active (not me)\n";
     return TwoBelieve(text, OfLock("job", &pattern), {.lease = {}, .clock_error = Duration{}});
   };
-  EXPECT_EQ(judge("20", "22"), Finding::kHolds);
-  EXPECT_EQ(judge("20", "20"), Finding::kPossible);
-  EXPECT_EQ(judge("21", "20"), Finding::kPossible);
-  EXPECT_EQ(judge("22", "20"), Finding::kViolated);
+  EXPECT_EQ(judge("20", "22"), Verdict::kHolds);
+  EXPECT_EQ(judge("20", "20"), Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge("21", "20"), Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge("22", "20"), Verdict::kViolated);
 }
 
 // --- which format ---

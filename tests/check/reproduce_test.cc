@@ -76,7 +76,7 @@ TEST(CheckReproduce, APauseWithinWorkComesBackAsAPauseThatViolatesTheSame) {
   ASSERT_TRUE(scenario.ok()) << scenario.status();
   const Judged judged =
       JudgeAndReproduce(*scenario, {.clock_error = Milliseconds(10), .disorder = {}});
-  ASSERT_EQ(judged.verdict[Invariant::kSingleWorker].finding, Finding::kViolated);
+  ASSERT_EQ(judged.verdict[Invariant::kSingleWorker].verdict, Verdict::kViolated);
   const Reproduction& found = judged.reproduction;
   EXPECT_THAT(KindsOf(found.scenario), testing::ElementsAre(sim::kKindOf<sim::PauseFault>));
   const auto* pause = found.scenario.faults.front().As<sim::PauseFault>();
@@ -126,7 +126,7 @@ TEST(CheckReproduce, WhatCannotBeReproducedIsSaid) {
         Says("b", "lost", "04")},
        protocol, checker, kept);
   const HistoryVerdict verdict = checker.Verdict();
-  ASSERT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kViolated);
+  ASSERT_EQ(verdict[Invariant::kSingleLeaderBelief].verdict, Verdict::kViolated);
   auto inferred = InferScenario(protocol, kept, checker.processes(), Seconds(5), verdict);
   ASSERT_TRUE(inferred.has_value());
   const Reproduction found = Reproduce(std::move(*inferred), verdict);

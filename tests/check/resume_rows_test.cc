@@ -80,7 +80,7 @@ TEST(LandmarksTest, WhoGoesOnComesToTheSameVerdictOrIsLessSure) {
     for (const RowChange& change : changes) {
       if (change.commit >= position) second.Add({.place = {}, .what = change});
     }
-    const std::vector<InvariantFinding> before = first.SoFar();
+    const std::vector<InvariantResult> before = first.SoFar();
     const HistoryVerdict expected = whole.Verdict();
     const HistoryVerdict after = second.Verdict();
     const std::string what = std::string(protocol.name) + " run " + std::to_string(run);
@@ -89,20 +89,20 @@ TEST(LandmarksTest, WhoGoesOnComesToTheSameVerdictOrIsLessSure) {
     EXPECT_EQ(after.metrics.gaps, expected.metrics.gaps) << what;
     for (const Invariant invariant : {Invariant::kTokenMonotonic, Invariant::kLeaseRespected}) {
       const auto place = static_cast<size_t>(invariant);
-      const Finding then = before[place].finding;
-      const Finding now = after[invariant].finding;
-      Finding both = now;
-      for (const Finding worse : {Finding::kPossible, Finding::kViolated}) {
+      const Verdict then = before[place].verdict;
+      const Verdict now = after[invariant].verdict;
+      Verdict both = now;
+      for (const Verdict worse : {Verdict::kPossiblyViolated, Verdict::kViolated}) {
         if (then == worse || now == worse) both = worse;
       }
-      const Finding in_truth = expected[invariant].finding;
+      const Verdict in_truth = expected[invariant].verdict;
       ++all;
       same += both == in_truth ? 1 : 0;
-      violated += in_truth == Finding::kViolated ? 1 : 0;
-      if (in_truth == Finding::kViolated || in_truth == Finding::kPossible) {
-        EXPECT_NE(both, Finding::kHolds) << what;
+      violated += in_truth == Verdict::kViolated ? 1 : 0;
+      if (in_truth == Verdict::kViolated || in_truth == Verdict::kPossiblyViolated) {
+        EXPECT_NE(both, Verdict::kHolds) << what;
       } else {
-        EXPECT_NE(both, Finding::kViolated) << what;
+        EXPECT_NE(both, Verdict::kViolated) << what;
       }
     }
   }

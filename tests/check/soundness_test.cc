@@ -29,17 +29,17 @@ TEST(CheckClockSteps, AClockThatContradictsItselfMakesNothingCertain) {
                more),
         {.lease = Seconds(10), .clock_error = {}});
   };
-  EXPECT_EQ(judge({})[Invariant::kSingleLeaderBelief].finding, Finding::kViolated);
+  EXPECT_EQ(judge({})[Invariant::kSingleLeaderBelief].verdict, Verdict::kViolated);
   // Before the spans are judged, and after.
   for (const std::string second : {"14", "30"}) {
     const std::string late = std::to_string(std::stoi(second) + 20);
     const auto verdict = judge({Call("a", late + ".1", second, late + ".3")});
     EXPECT_THAT(verdict.problems, SizeIs(1)) << second;
-    EXPECT_NE(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kViolated) << second;
-    EXPECT_NE(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kHolds) << second;
+    EXPECT_NE(verdict[Invariant::kSingleLeaderBelief].verdict, Verdict::kViolated) << second;
+    EXPECT_NE(verdict[Invariant::kSingleLeaderBelief].verdict, Verdict::kHolds) << second;
   }
   const auto verdict = judge({Call("a", "50.1", "30", "50.3")});
-  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].finding, Finding::kPossible);
+  EXPECT_EQ(verdict[Invariant::kSingleLeaderBelief].verdict, Verdict::kPossiblyViolated);
   EXPECT_THAT(verdict[Invariant::kSingleLeaderBelief].text,
               HasSubstr("but the clock of a contradicts itself"));
 }
@@ -51,7 +51,7 @@ TEST(CheckClockSteps, TheOthersAreJudged) {
                     Says("b", "leads", "12"), Says("b", "lost", "20"), Says("c", "leads", "13"),
                     Says("c", "lost", "20")},
                    {.lease = Seconds(10), .clock_error = {}}),
-            Finding::kViolated);
+            Verdict::kViolated);
 }
 
 // A request that hung shows what the clock was when it was sent.
@@ -88,10 +88,10 @@ TEST(CheckSpans, OverlapInTrueTime) {
     return Belief({R"({"event":"process","id":"a","offset":)" + offset + "}", Says("a", "leads", a),
                    Says("a", "lost", a_to), Says("b", "leads", b), Says("b", "lost", b_to)});
   };
-  EXPECT_EQ(judge(R"(["29s","31s"])", "40", "45", "12", "13"), Finding::kViolated);
-  EXPECT_EQ(judge(R"(["29s","31s"])", "40", "45", "20", "21"), Finding::kHolds);
-  EXPECT_EQ(judge(R"(["-31s","-29s"])", "10", "15", "42", "43"), Finding::kViolated);
-  EXPECT_EQ(judge(R"(["-31s","-29s"])", "10", "15", "55", "56"), Finding::kHolds);
+  EXPECT_EQ(judge(R"(["29s","31s"])", "40", "45", "12", "13"), Verdict::kViolated);
+  EXPECT_EQ(judge(R"(["29s","31s"])", "40", "45", "20", "21"), Verdict::kHolds);
+  EXPECT_EQ(judge(R"(["-31s","-29s"])", "10", "15", "42", "43"), Verdict::kViolated);
+  EXPECT_EQ(judge(R"(["-31s","-29s"])", "10", "15", "55", "56"), Verdict::kHolds);
 }
 
 // --- restarts ------------------------------------------------------------------------------------
@@ -106,9 +106,9 @@ TEST(CheckRestarts, TwoLeasesOfOneProcessAreAnInterval) {
              "\"}",
          Change(taken, "UPDATE", Values(taken, taken, "b"), Values("01", "01", "a"))});
   };
-  EXPECT_EQ(judge("05"), Finding::kViolated);
-  EXPECT_EQ(judge("10"), Finding::kPossible);
-  EXPECT_EQ(judge("22"), Finding::kHolds);
+  EXPECT_EQ(judge("05"), Verdict::kViolated);
+  EXPECT_EQ(judge("10"), Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge("22"), Verdict::kHolds);
 }
 
 // --- records that say half -----------------------------------------------------------------------
@@ -120,26 +120,26 @@ TEST(CheckHalfRecords, ATakeoverFromAnUnseenOwnerIsNotSaidToHold) {
   const auto judge = [](const std::string& at) {
     return Lease({kBeat, Change(at, "UPDATE", Values(at, at, "b"), Values("04", "01", "a"))});
   };
-  EXPECT_EQ(judge("09"), Finding::kPossible);
-  EXPECT_EQ(judge("14"), Finding::kHolds);
+  EXPECT_EQ(judge("09"), Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge("14"), Verdict::kHolds);
 }
 
 TEST(CheckHalfRecords, WithoutOldValuesTheUnseenOwnerIsUnknown) {
   const auto verdict = Judge({kBeat, Change("09", "UPDATE", Values("09", "09", "b"), "{}")});
-  EXPECT_EQ(verdict[Invariant::kLeaseRespected].finding, Finding::kUnknown);
+  EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kUnknown);
   EXPECT_THAT(verdict[Invariant::kLeaseRespected].text,
               HasSubstr("who held lock \"job\" before 2026-01-01T00:00:09Z is not recorded"));
   // The first change of all may be a takeover, too.
   EXPECT_EQ(Lease({Change("09", "UPDATE", Values("09", "09", "b"), "{}"),
                    Change("30", "UPDATE", Values("30", "30", "c"), "{}")}),
-            Finding::kUnknown);
+            Verdict::kUnknown);
 }
 
 TEST(CheckHalfRecords, AnUnseenOwnerMaySayThatItHasTheLock) {
   const std::string answer =
       Says("a", "answer", "06", R"(,"has":true,"asked":")" + Second("05") + "\"");
-  EXPECT_NE(Judge({kBeat, answer})[Invariant::kHasLockTruthful].finding, Finding::kViolated);
-  EXPECT_NE(Judge({kBeat, answer})[Invariant::kHasLockTruthful].finding, Finding::kHolds);
+  EXPECT_NE(Judge({kBeat, answer})[Invariant::kHasLockTruthful].verdict, Verdict::kViolated);
+  EXPECT_NE(Judge({kBeat, answer})[Invariant::kHasLockTruthful].verdict, Verdict::kHolds);
 }
 
 // The emulator cuts times that are not the commit's own: the lease may end up to a second later.
@@ -155,9 +155,9 @@ TEST(CheckHalfRecords, ALeaseThatIsShownInWholeSecondsMayLastASecondLonger) {
     return Lease({row("01.5", "INSERT", "a", until), row(taken, "UPDATE", "b", "40.5")},
                  {.lease = Seconds(10)}, protocol);
   };
-  EXPECT_EQ(judge("11", "11.3"), Finding::kPossible);
-  EXPECT_EQ(judge("11", "12"), Finding::kHolds);
-  EXPECT_EQ(judge("11.2", "11.3"), Finding::kHolds);
+  EXPECT_EQ(judge("11", "11.3"), Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge("11", "12"), Verdict::kHolds);
+  EXPECT_EQ(judge("11.2", "11.3"), Verdict::kHolds);
 }
 
 // --- who wrote it --------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ TEST(CheckHalfRecords, ALeaseThatIsShownInWholeSecondsMayLastASecondLonger) {
 TEST(CheckWriters, ACallAboutAnotherLockDidNotWriteTheRow) {
   std::string call = Call("c", "07.9", "08", "08.1");
   call.replace(call.find("\"job\""), 5, "\"other\"");
-  EXPECT_EQ(Lease({kTakes, call, kBeatAt8, kTakenAt13}), Finding::kPossible);
+  EXPECT_EQ(Lease({kTakes, call, kBeatAt8, kTakenAt13}), Verdict::kPossiblyViolated);
 }
 
 // --- processes that are killed -------------------------------------------------------------------
@@ -184,17 +184,18 @@ TEST(CheckEnds, WhoIsSeenToHaveEndedBelievesAndWorksNoMore) {
           {Says("a", begins, "05"), Says("a", ends, "06"), Says("a", begins, "10"),
            Says("a", "goes_on", "15"), Says("b", begins, b_begins), Says("b", "stopped", "50")},
           more))[invariant]
-          .finding;
+          .verdict;
     };
-    EXPECT_EQ(judge("30", {}), Finding::kPossible) << begins;
-    EXPECT_EQ(judge("30", {Ended("a", "20")}), Finding::kHolds) << begins;
-    EXPECT_EQ(judge("18", {Ended("a", "20")}), Finding::kPossible) << begins;
-    EXPECT_EQ(judge("14", {Ended("a", "20")}), Finding::kViolated) << begins;
+    EXPECT_EQ(judge("30", {}), Verdict::kPossiblyViolated) << begins;
+    EXPECT_EQ(judge("30", {Ended("a", "20")}), Verdict::kHolds) << begins;
+    EXPECT_EQ(judge("18", {Ended("a", "20")}), Verdict::kPossiblyViolated) << begins;
+    EXPECT_EQ(judge("14", {Ended("a", "20")}), Verdict::kViolated) << begins;
     // It is another process that ended, or one that had the id before.
-    EXPECT_EQ(judge("30", {Ended("c", "20")}), Finding::kPossible) << begins;
-    EXPECT_EQ(judge("30", {Ended("a", "09")}), Finding::kPossible) << begins;
+    EXPECT_EQ(judge("30", {Ended("c", "20")}), Verdict::kPossiblyViolated) << begins;
+    EXPECT_EQ(judge("30", {Ended("a", "09")}), Verdict::kPossiblyViolated) << begins;
     // It goes on to log: that it had ended is not true.
-    EXPECT_EQ(judge("30", {Ended("a", "20"), Says("a", "goes_on", "25")}), Finding::kPossible)
+    EXPECT_EQ(judge("30", {Ended("a", "20"), Says("a", "goes_on", "25")}),
+              Verdict::kPossiblyViolated)
         << begins;
   }
 }
@@ -207,9 +208,9 @@ TEST(CheckEnds, TheClockOfWhoSawItIsInDoubtToo) {
     return Belief(Joined({R"({"event":"process","id":"node-1")" + clock + "}"}, lines),
                   {.lease = Seconds(10)});
   };
-  EXPECT_EQ(judge(""), Finding::kPossible);
-  EXPECT_EQ(judge(R"(,"offset":["-11s","0s"])"), Finding::kPossible);
-  EXPECT_EQ(judge(R"(,"offset":["-9s","0s"])"), Finding::kHolds);
+  EXPECT_EQ(judge(""), Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge(R"(,"offset":["-11s","0s"])"), Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge(R"(,"offset":["-9s","0s"])"), Verdict::kHolds);
 }
 
 TEST(CheckEnds, ATokenThatAProcessThatEndedTookIsItsNoMore) {
@@ -221,10 +222,10 @@ TEST(CheckEnds, ATokenThatAProcessThatEndedTookIsItsNoMore) {
          Says("a", "owns", "02", token), Says("b", "owns", "12", token),
          Says("b", "goes_on", "14")},
         more))[Invariant::kOneLiveToken]
-        .finding;
+        .verdict;
   };
-  EXPECT_EQ(judge({}), Finding::kPossible);
-  EXPECT_EQ(judge({Ended("a", "08")}), Finding::kHolds);
+  EXPECT_EQ(judge({}), Verdict::kPossiblyViolated);
+  EXPECT_EQ(judge({Ended("a", "08")}), Verdict::kHolds);
 }
 
 // Memory: otherwise each process that was killed would keep all spans that came after it.
@@ -243,7 +244,7 @@ TEST(CheckEnds, SpansAfterAProcessThatEndedAreForgotten) {
   }
   for (Operation& operation : operations) checker.Add(std::move(operation));
   EXPECT_EQ(checker.SpansKept(), 0);
-  EXPECT_EQ(checker.Verdict()[Invariant::kSingleLeaderBelief].finding, Finding::kHolds);
+  EXPECT_EQ(checker.Verdict()[Invariant::kSingleLeaderBelief].verdict, Verdict::kHolds);
 }
 
 // Who logs renewals and is killed believed until its lease ran out, at the latest.
@@ -254,13 +255,14 @@ TEST(CheckEnds, ABeliefWhoseRenewalsAreLoggedEndsWithItsLease) {
                           Says("b", "leads", b_begins), Says("b", "lost", "20")},
                          more));
   };
-  EXPECT_EQ(judge("17", {}), Finding::kHolds);
-  EXPECT_EQ(judge("15", {}), Finding::kPossible);
+  EXPECT_EQ(judge("17", {}), Verdict::kHolds);
+  EXPECT_EQ(judge("15", {}), Verdict::kPossiblyViolated);
   // It is started again: when it ended nobody has said.
-  EXPECT_EQ(judge("17", {Says("a", "started", "25")}), Finding::kHolds);
-  EXPECT_EQ(judge("15", {Says("a", "started", "25")}), Finding::kPossible);
+  EXPECT_EQ(judge("17", {Says("a", "started", "25")}), Verdict::kHolds);
+  EXPECT_EQ(judge("15", {Says("a", "started", "25")}), Verdict::kPossiblyViolated);
   // A renewal that was logged late, after a pause, was before it.
-  EXPECT_EQ(judge("17", {Says("a", "renewed", "25", R"(,"left":"1s")")}), Finding::kPossible);
+  EXPECT_EQ(judge("17", {Says("a", "renewed", "25", R"(,"left":"1s")")}),
+            Verdict::kPossiblyViolated);
 }
 
 TEST(CheckEnds, AnEndNamesAnotherProcessAndAClock) {
@@ -281,8 +283,8 @@ TEST(CheckMissingLogs, WhoTookALockAndHasNoLogMayHaveBelievedAnything) {
                more))[Invariant::kSingleLeaderBelief];
   };
   EXPECT_THAT(judge({}),
-              Found(Finding::kUnknown, "no line of b, which took lock \"job\", was recorded"));
-  EXPECT_EQ(judge({Says("b", "leads", "16"), Says("b", "lost", "17")}).finding, Finding::kHolds);
+              Found(Verdict::kUnknown, "no line of b, which took lock \"job\", was recorded"));
+  EXPECT_EQ(judge({Says("b", "leads", "16"), Says("b", "lost", "17")}).verdict, Verdict::kHolds);
 }
 
 // --- times ---------------------------------------------------------------------------------------

@@ -91,28 +91,28 @@ void JudgeRuns(const Recording& recording, uint64_t first_seed, Counts& counts) 
       lacks += (lacks.empty() ? " without " : ", ") + one;
     EXPECT_TRUE(verdict.problems.empty())
         << protocol.name << " seed " << seed << ": " << verdict.problems.front();
-    for (const InvariantFinding& found : verdict.invariants) {
-      if (found.finding == Finding::kNotJudged) continue;
+    for (const InvariantResult& found : verdict.invariants) {
+      if (found.verdict == Verdict::kNotApplicable) continue;
       const sim::InvariantResult& in_truth = truth.checks[found.invariant];
       const bool violated = in_truth.verdict == sim::Verdict::kViolated;
       const std::string what = std::string(protocol.name) + " seed " + std::to_string(seed) + " " +
                                std::string(WordOf(found.invariant)) + lacks;
       if (violated) {
-        EXPECT_NE(found.finding, Finding::kHolds) << what << ": " << in_truth.first->text;
+        EXPECT_NE(found.verdict, Verdict::kHolds) << what << ": " << in_truth.first->text;
       } else if (!(left_out.lapses && found.invariant == Invariant::kSingleLeaderBelief)) {
         // That lapses are logged is taken for granted.
-        EXPECT_NE(found.finding, Finding::kViolated) << what << ": " << found.text;
+        EXPECT_NE(found.verdict, Verdict::kViolated) << what << ": " << found.text;
       }
       ++counts.seen[{std::string(protocol.name) + " " + std::string(WordOf(found.invariant)),
-                     violated ? "violated" : "holds", std::string(WordOf(found.finding))}];
+                     violated ? "violated" : "holds", std::string(WordOf(found.verdict))}];
       // There are worlds in which nobody asks, and none in which it would be a mistake to say so.
       const bool was_said = !found.text.starts_with("no ");
-      const bool decided = found.finding == Finding::kHolds || found.finding == Finding::kViolated;
+      const bool decided = found.verdict == Verdict::kHolds || found.verdict == Verdict::kViolated;
       if (was_said) ++(decided ? counts.decided : counts.undecided);
       const bool is_told =
           std::getenv("WHORL_CHECK_TELL") != nullptr;  // NOLINT(concurrency-mt-unsafe)
       if (!decided && was_said && is_told) {
-        std::printf("%s: %s: %s\n", what.c_str(), std::string(WordOf(found.finding)).c_str(),
+        std::printf("%s: %s: %s\n", what.c_str(), std::string(WordOf(found.verdict)).c_str(),
                     found.text.c_str());
       }
     }

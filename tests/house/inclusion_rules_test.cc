@@ -152,7 +152,7 @@ const std::vector<Area>& Areas() {
       {"live/proxy/", kAny,
        "live/proxy/ wire/ protocol/spanner/ real_client/lock_loop.h sim/scenario/direction.h "
        "sim/world/observation.h"},
-      {"live/", kAny, "live/ sim/ real_client/ spanner_model/server/ wire/ protocol/",
+      {"live/", kAny, "live/ check/ sim/ real_client/ spanner_model/server/ wire/ protocol/",
        "real_client/google_cloud/"},
       {"cli/grpc/", kNoGrpc, "cli/ live/ sim/ real_client/"},
       {"cli/lock/", kNoGrpc, "cli/ sim/ real_client/", "cli/grpc/"},

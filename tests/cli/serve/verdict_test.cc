@@ -111,7 +111,8 @@ TEST_F(VerdictTest, SaysHoldsOnlyWhereCommitsDecideIt) {
   EXPECT_EQ(ResultOf("lease_respected")["verdict"], "holds");
   EXPECT_EQ(ResultOf("token_monotonic")["verdict"], "holds");
   EXPECT_EQ(ResultOf("one_live_token")["verdict"], "holds");
-  EXPECT_EQ(ResultOf("no_wedge")["because"], "commits do not decide it");
+  EXPECT_EQ(ResultOf("no_wedge")["because"],
+            "no record says when faults were over, and who could have taken the lock");
   EXPECT_EQ(Get("/verdict")["judged_commits"], 2);
 }
 
@@ -124,7 +125,7 @@ TEST_F(VerdictTest, SeesALeaseThatIsNotRespectedAndATokenThatGoesBack) {
   EXPECT_EQ(taken["verdict"], "violated");
   EXPECT_EQ(taken["violations"], 1);
   EXPECT_THAT(taken["first"]["text"].get<std::string>(),
-              HasSubstr("client 2 took lock job from client 1"));
+              HasSubstr("client 2 took lock \"job\" from client 1"));
   EXPECT_EQ(ResultOf("token_monotonic")["verdict"], "holds");
   Advance("20s");
   one_->Takes("2026-01-01T00:00:02Z");
@@ -164,7 +165,8 @@ TEST_F(VerdictTest, BeliefsAreJudgedWhenAllWhoWriteSpeak) {
   Advance("20s");
   two_->Takes("2026-01-01T00:00:20Z");
   Says(1, "leads");
-  EXPECT_EQ(ResultOf("single_leader_belief")["because"], "client 2 does not say whether it leads");
+  EXPECT_EQ(ResultOf("single_leader_belief")["because"],
+            "client 2 has logged no line of when it leads, so whether there was one is not known");
   Says(2, "leads_not");
   EXPECT_EQ(ResultOf("single_leader_belief")["verdict"], "holds");
   Says(2, "leads");
@@ -174,13 +176,88 @@ TEST_F(VerdictTest, BeliefsAreJudgedWhenAllWhoWriteSpeak) {
 TEST_F(VerdictTest, NothingHoldsAfterACommitThatDidNotPass) {
   StartJudging();
   one_->Writes(kInsert);
-  two_->WritesByPartitions("UPDATE locktable SET writer = 'x' WHERE name = 'job'");
   EXPECT_EQ(ResultOf("token_monotonic")["verdict"], "holds");
-  one_->Writes("UPDATE locktable SET heartbeat = PENDING_COMMIT_TIMESTAMP() WHERE name = 'job'");
+  two_->WritesByPartitions("UPDATE locktable SET writer = 'x' WHERE name = 'job'");
   const Json result = ResultOf("token_monotonic");
   EXPECT_EQ(result["verdict"], "unknown");
   EXPECT_THAT(result["because"].get<std::string>(), HasSubstr("did not pass here"));
   EXPECT_EQ(Get("/verdict")["holes"].size(), 1U);
+}
+
+// What the server tells of its rows needs no reading: old versions may be gone when they are judged.
+TEST_F(VerdictTest, JudgesWhatCanBeReadNoMore) {
+  StartJudging({"--lease", "10s", "--retention", "1s"});
+  one_->Writes(kInsert);
+  Advance("3s");
+  two_->Takes("2026-01-01T00:00:03Z");
+  Advance("2h");
+  EXPECT_EQ(ResultOf("lease_respected")["verdict"], "violated");
+  EXPECT_EQ(Get("/verdict")["holes"].size(), 0U);
+}
+
+// The words of check's lines are judged as those of a log.
+TEST_F(VerdictTest, WorkThatClientsSpeakOfIsJudged) {
+  StartJudging();
+  one_->Writes(kInsert);
+  Advance("20s");
+  two_->Takes("2026-01-01T00:00:20Z");
+  EXPECT_EQ(ResultOf("single_worker")["verdict"], "unknown");
+  Says(1, "works");
+  Says(1, "rests");
+  EXPECT_THAT(ResultOf("single_worker")["because"].get<std::string>(), HasSubstr("client 2"));
+  Says(2, "works");
+  EXPECT_EQ(ResultOf("single_worker")["verdict"], "holds");
+  Says(1, "works");
+  const Json both = ResultOf("single_worker");
+  EXPECT_EQ(both["verdict"], "violated");
+  EXPECT_THAT(both["first"]["text"].get<std::string>(),
+              HasSubstr("client 1 was at work under lock \"job\" while client 2 did"));
+  EXPECT_THAT(Post("/clients/1/says", R"({"event": "sleeps", "lock": "job"})", 400).dump(),
+              HasSubstr("sleeps"));
+}
+
+// Without the time of the question an answer may have been true when it was asked: neither held nor violated.
+TEST_F(VerdictTest, WhatIsNotCertainIsPossible) {
+  StartJudging();
+  one_->Writes(kInsert);
+  Advance("20s");
+  two_->Takes("2026-01-01T00:00:20Z");
+  Advance("1s");
+  Post("/clients/2/says", R"({"event": "answer", "lock": "job", "has": true})", 204);
+  EXPECT_NE(ResultOf("has_lock_truthful")["verdict"], "possible");
+  Post("/clients/1/says", R"({"event": "answer", "lock": "job", "has": true})", 204);
+  const Json result = ResultOf("has_lock_truthful");
+  EXPECT_EQ(result["verdict"], "possible");
+  EXPECT_EQ(result["possible"], 1);
+  EXPECT_THAT(result["because"].get<std::string>(), HasSubstr("asked"));
+  whorl_->Signal(SIGTERM);
+  EXPECT_EQ(whorl_->WaitForEnd(), 0);
+  EXPECT_THAT(
+      whorl_->output().text(),
+      HasSubstr("verdict on lock \"job\": has_lock_truthful possibly violated 1 times; first: "));
+}
+
+// Programs on one port are told apart by the names in their rows, if those are of two.
+TEST_F(VerdictTest, ProgramsOnOnePortAreThoseThatRowsName) {
+  StartJudging();
+  one_->Writes(kInsert);
+  EXPECT_EQ(ResultOf("lease_respected")["because"], "only one client has written");
+  Write("locks.sql", kTable);
+  StartServe({"--lease", "10s", "--judge", "spindle_v2", "--virtual-time", "--ddl",
+              (folder_ / "locks.sql").string()});
+  Program all(Get("/clients")["clients"][0]["address"].get<std::string>());
+  all.Writes(kInsert);
+  EXPECT_THAT(ResultOf("lease_respected")["because"].get<std::string>(),
+              HasSubstr("all programs use one port"));
+  Advance("3s");
+  all.Takes("2026-01-01T00:00:03Z");
+  EXPECT_THAT(ResultOf("lease_respected")["first"]["text"].get<std::string>(),
+              HasSubstr("two took lock \"job\" from one"));
+  EXPECT_THAT(ResultOf("one_live_token")["because"].get<std::string>(),
+              HasSubstr("all programs use one port"));
+  EXPECT_THAT(
+      Post("/clients/1/says", R"({"event": "answer", "lock": "job", "has": true})", 400).dump(),
+      HasSubstr("--clients"));
 }
 
 // One line of CI: the command succeeds, and its locks do not.
