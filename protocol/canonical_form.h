@@ -160,19 +160,20 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     Add(is_renamed ? renaming_->faults[fault] : fault);
   }
   void Add(const ProcessId& process) {
-    AddNode(process.node);
-    Add(process.incarnation);
+    const auto& [node, incarnation] = process;
+    AddNode(node);
+    Add(incarnation);
   }
-  void Add(const CallName& call) {
-    Add(call.process);
-    AddWord(uint64_t{call.lock} << 48 | uint64_t{call.request} << 32 |
-            uint64_t{call.attempt} << 16 | uint64_t{call.call});
-    AddGeneration(call);
+  void Add(const CallName& name) {
+    const auto& [process, lock, request, generation, attempt, call] = name;
+    Add(process);
+    AddWord(uint64_t{lock} << 48 | uint64_t{request} << 32 | uint64_t{attempt} << 16 |
+            uint64_t{call});
+    AddGeneration(process, generation);
   }
-  void AddGeneration(const CallName& call) {
-    const ProcessId renamed = {.node = Renamed(call.process.node),
-                               .incarnation = call.process.incarnation};
-    AddSlot({.kind = SlotKind::kRank, .scope = ScopeOfGenerations(renamed)}, call.generation);
+  void AddGeneration(const ProcessId& process, uint32_t generation) {
+    const ProcessId renamed = {.node = Renamed(process.node), .incarnation = process.incarnation};
+    AddSlot({.kind = SlotKind::kRank, .scope = ScopeOfGenerations(renamed)}, generation);
   }
   // An id of a transaction, or another text.
   void Add(const SharedText& text) {
@@ -181,7 +182,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     if (begun_by == nullptr) return Add(text.view());
     Add(begun_by->process);
     AddWord(begun_by->attempt);
-    AddGeneration(*begun_by);
+    AddGeneration(begun_by->process, begun_by->generation);
   }
   void Add(const std::string& text) { Add(std::string_view(text)); }
   void Add(std::string_view text) {

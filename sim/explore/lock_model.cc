@@ -370,17 +370,19 @@ void LockModel::AddParts(const ModelState& state, CanonicalForm& form, TokensAre
 
 explore::Key128 LockModel::KeyOf(const Digest128& parts, const NonWorldState& outside) const {
   explore::Key128 key = explore::KeyOf(parts.high, parts.low);
+  // By structured bindings, so that a new field does not compile before it is added.
+  const auto& [now, left, violated, shown] = outside;
   // Relative times omit the horizon and the phase of the grid.
-  if (bounds_.horizon) key = explore::Extend(key, static_cast<uint64_t>(outside.now.ns));
-  key = explore::Extend(key, static_cast<uint64_t>(outside.now.ns % bounds_.grid.ns));
-  const FaultBudget& left = outside.left;
-  key = explore::Extend(key, uint64_t{left.crashes} | uint64_t{left.pauses} << 8 |
-                                 uint64_t{left.losses} << 16 | uint64_t{left.aborts} << 24 |
-                                 uint64_t{left.deletes} << 32);
-  key = explore::Extend(key, outside.violated);
+  if (bounds_.horizon) key = explore::Extend(key, static_cast<uint64_t>(now.ns));
+  key = explore::Extend(key, static_cast<uint64_t>(now.ns % bounds_.grid.ns));
+  const auto& [crashes, pauses, losses, aborts, deletes] = left;
+  key = explore::Extend(key, uint64_t{crashes} | uint64_t{pauses} << 8 | uint64_t{losses} << 16 |
+                                 uint64_t{aborts} << 24 | uint64_t{deletes} << 32);
+  key = explore::Extend(key, violated);
   if (!tells_kinds_) return key;
-  for (const ViolationSource& shown : outside.shown) {
-    key = explore::Extend(explore::Extend(key, shown.invariant), shown.where);
+  for (const ViolationSource& source : shown) {
+    const auto& [invariant, where] = source;
+    key = explore::Extend(explore::Extend(key, invariant), where);
   }
   return key;
 }

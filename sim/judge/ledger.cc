@@ -4,6 +4,8 @@
 #include <string>
 #include <variant>
 
+#include "protocol/field_roles.h"
+
 namespace whorl::sim {
 
 bool TakesTheLock(const Rules& rules, const RowCommitted& x, ProcessId owner) {
@@ -92,20 +94,30 @@ void Ledger::On(const SpannerAvailability& x, const CheckerSetup& setup) {
   }
 }
 
-// Leaves out last_lease_until, for which metrics ask, but no judge.
 void Ledger::AddMemory(const CheckerSetup& setup, CanonicalForm& form) const {
   for (const Lock& lock : locks_) {
-    std::optional<Version> newest = lock.newest;
-    if (newest && !setup.Judges(Invariant::kLeaseRespected)) newest->lease_until.reset();
-    form.Add(newest);
-    if (setup.Judges(Invariant::kTokenMonotonic)) form.Add(lock.last_owner);
+    AddFields(form, lock, Custom<&Lock::newest>([&](std::optional<Version> newest) {
+                if (newest && !setup.Judges(Invariant::kLeaseRespected))
+                  newest->lease_until.reset();
+                form.Add(newest);
+              }),
+              OnlyIf(setup.Judges(Invariant::kTokenMonotonic), Plain<&Lock::last_owner>()),
+              Ignored<&Lock::last_lease_until>("metrics ask for it, but no judge"),
+              Elsewhere<&Lock::kept>("Participation::own_token"),
+              Elsewhere<&Lock::holders>("the count of what is kept"),
+              Elsewhere<&Lock::answered>("the count of Participation::is_answered"),
+              Elsewhere<&Lock::candidates>("the count of Participation::is_candidate"),
+              Elsewhere<&Lock::believers>("the count of Participation::believes"),
+              Elsewhere<&Lock::workers>("the count of Participation::at_work"));
   }
 }
 
 void Ledger::AddKnown(CanonicalForm& form) const {
-  form.Add(processes_);
-  form.Add(participations_);
-  form.Add(spanner_available_);
+  // All members, so that a new one does not compile before it is added here or by AddMemory.
+  const auto& [processes, participations, locks_with_memory, spanner_available] = *this;
+  form.Add(processes);
+  form.Add(participations);
+  form.Add(spanner_available);
 }
 
 // --- rows --------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/field_roles.h"
 #include "protocol/protocols.h"
 #include "sim/world/node_clock.h"
 #include "sim/world/spanner_clocks.h"
@@ -144,18 +145,20 @@ void Begin(PartKind kind, int16_t index, CanonicalForm& form, uint32_t origin = 
 void AddTimers(const Participant& participant, CanonicalForm& form) {
   form.AddWord(participant.timers.size());
   for (const ActiveTimer* timer : SortedTimers(participant)) {
-    form.Add(timer->owner);
-    form.Add(timer->id);
-    form.Add(timer->at);
+    AddFields(form, *timer, Plain<&ActiveTimer::owner>(), Plain<&ActiveTimer::id>(),
+              Plain<&ActiveTimer::at>(), Ignored<&ActiveTimer::place>("a place"));
   }
 }
 
 void AddRunners(const Participant& participant, ProcessId process, CanonicalForm& form) {
   form.AddWord(participant.runners.size());
   for (const ActiveRunner* runner : SortedRunners(participant)) {
-    form.Add(
-        CallName{.process = process, .request = runner->request, .generation = runner->generation});
-    form.Add(runner->state);
+    AddFields(form, *runner, Custom<&ActiveRunner::request>([&](RequestId request) {
+                form.Add(CallName{
+                    .process = process, .request = request, .generation = runner->generation});
+              }),
+              Elsewhere<&ActiveRunner::generation>("with the request"),
+              Plain<&ActiveRunner::state>());
   }
 }
 
@@ -165,17 +168,16 @@ void AddAsked(const Participant& participant, CanonicalForm& form) {
 }
 
 void AddParticipant(const Participant& participant, ProcessId process, CanonicalForm& form) {
-  form.Add(participant.lock);
-  form.SetTimes(Times::kTokens);
-  form.Add(participant.machine);
-  form.SetTimes(Times::kInstants);
-  form.Add(participant.standing);
-  form.Add(participant.believes);
-  form.Add(participant.belief_lapsed);
-  form.Add(participant.application);
-  form.SetTimes(Times::kTokens);
-  AddRunners(participant, process, form);
-  form.SetTimes(Times::kInstants);
+  AddFields(form, participant, Plain<&Participant::lock>(), Tokens<&Participant::machine>(),
+            Plain<&Participant::standing>(), Plain<&Participant::believes>(),
+            Plain<&Participant::belief_lapsed>(), Plain<&Participant::application>(),
+            Custom<&Participant::runners>([&](const auto&) {
+              form.SetTimes(Times::kTokens);
+              AddRunners(participant, process, form);
+              form.SetTimes(Times::kInstants);
+            }),
+            Elsewhere<&Participant::timers>("AddTimers"),
+            Elsewhere<&Participant::asked_at>("AddAsked"));
 }
 
 // What the clock of the node's process shows. A node that is down has none that matters.
@@ -188,27 +190,34 @@ bool ReadsWallClock(const World& world) {
   return !FindProtocol(world.setup().scenario.protocol)->ignores_wall_clock;
 }
 
+void AddClock(const NodeClock& clock, const World& world, CanonicalForm& form) {
+  const bool shows_wall_clock = clock.rate_ppm == 0 || ReadsWallClock(world);
+  AddFields(form, clock, Plain<&NodeClock::rate_ppm>(), Plain<&NodeClock::stands>(),
+            Custom<&NodeClock::offset>([&](Duration) {
+              if (shows_wall_clock) form.Add(WallError(clock, world.now()));
+            }),
+            Elsewhere<&NodeClock::since>("what it shows now counts"),
+            Elsewhere<&NodeClock::shown>("what it shows now counts"));
+}
+
 void AddNode(const World& world, int16_t index, CanonicalForm& form) {
   const Node& node = world.state().nodes[static_cast<size_t>(index)];
-  const Instant now = world.now();
+  const ProcessId process = {.node = index, .incarnation = node.incarnation};
   Begin(PartKind::kNode, index, form);
-  form.SetProcess(index, LocalNow(node, now));
+  form.SetProcess(index, LocalNow(node, world.now()));
   for (const Participant& participant : node.participants) AddTimers(participant, form);
   for (const Participant& participant : node.participants) AddAsked(participant, form);
   ForEachReferenceOf(node, [&form](const TransactionId& id) { form.Add(id); });
-  form.Add(node.life);
-  form.Add(node.incarnation);
-  form.Add(node.clock.rate_ppm);
-  form.Add(node.clock.stands);
-  if (node.clock.rate_ppm == 0 || ReadsWallClock(world)) form.Add(WallError(node.clock, now));
-  form.Add(node.pauses);
-  form.Add(node.sessions);
-  if (node.life != Life::kDown) {
-    const ProcessId process = {.node = index, .incarnation = node.incarnation};
-    for (const Participant& participant : node.participants) {
-      AddParticipant(participant, process, form);
-    }
-  }
+  AddFields(form, node, Plain<&Node::life>(), Plain<&Node::incarnation>(),
+            Custom<&Node::clock>([&](const NodeClock& clock) { AddClock(clock, world, form); }),
+            Elsewhere<&Node::started>("local times count from what the clock shows now"),
+            Ignored<&Node::generation>("the next one is greater than all that are alive"),
+            Plain<&Node::pauses>(),
+            Elsewhere<&Node::held_up>("what is held up is in no queue: AddDue"),
+            Plain<&Node::sessions>(),
+            OnlyIf(node.life != Life::kDown, Custom<&Node::participants>([&](const auto& all) {
+                     for (const Participant& one : all) AddParticipant(one, process, form);
+                   })));
   form.EndPart();
 }
 
@@ -218,7 +227,12 @@ void AddNode(const World& world, int16_t index, CanonicalForm& form) {
 void AddDue(const PendingSlot* slot, CanonicalForm& form) {
   const bool is_queued = slot != nullptr && slot->queued != PendingSlot::kNone;
   form.AddWord((slot != nullptr ? 1U : 0U) | (is_queued ? 2U : 0U));
-  if (is_queued) form.Add(slot->due);
+  if (slot == nullptr) return;
+  AddFields(form, *slot, Elsewhere<&PendingSlot::choice>("AddMessage, AddPending"),
+            OnlyIf(is_queued, Plain<&PendingSlot::due>()),
+            Ignored<&PendingSlot::id>("it tells events apart that have one place, one by one"),
+            Elsewhere<&PendingSlot::call>("the event stands with its call"),
+            Elsewhere<&PendingSlot::queued>("whether it is"));
 }
 
 // All ages that are greater than any that matters mean the same.
@@ -242,6 +256,23 @@ void AddResponse(const World& world, const Call& call, CanonicalForm& form) {
   form.Add(response);
 }
 
+// A request, or a reply, that is on its way.
+void AddMessage(const World& world, const Call& call, const Choice& message, CanonicalForm& form) {
+  AddFields(form, message, NodeName<&Choice::node>(),
+            Custom<&Choice::event>([&](const PendingEvent& event) {
+              const auto* replies = std::get_if<ReplyArrives>(&event);
+              form.AddWord(replies == nullptr ? 0 : replies->from_spanner ? 1 : 2);
+              form.SetTimes(Times::kTokens);
+              if (replies == nullptr) {
+                form.Add(call.request);
+              } else {
+                AddResponse(world, call, form);
+              }
+              form.SetTimes(Times::kInstants);
+            }),
+            Ignored<&Choice::kind>("it follows from the event"));
+}
+
 void AddCall(const World& world, const References& references, uint32_t place,
              CanonicalForm& form) {
   const Call& call = world.state().calls[place].call();
@@ -254,29 +285,29 @@ void AddCall(const World& world, const References& references, uint32_t place,
   const Node* node = process.node < 0 ? nullptr : &world.state().nodes[process.node];
   const bool is_alive = node != nullptr && node->incarnation == process.incarnation;
   if (is_alive) form.SetProcess(process.node, LocalNow(*node, world.now()));
-  form.Add(call.name);
-  form.Add(call.step);
-  form.AddWord(call.request.index());
-  if (events.message != nullptr) {
-    form.AddNode(events.message->choice.node);
-    const auto* replies = std::get_if<ReplyArrives>(&events.message->choice.event);
-    form.AddWord(replies == nullptr ? 0 : replies->from_spanner ? 1 : 2);
-    form.SetTimes(Times::kTokens);
-    if (replies == nullptr) {
-      form.Add(call.request);
-    } else {
-      AddResponse(world, call, form);
-    }
-    form.SetTimes(Times::kInstants);
-  }
-  form.Add(call.sent_at);
-  form.AddWord(is_alive ? 1 : 0);
-  if (is_alive) form.Add(call.deadline);
-  form.AddWord(uint64_t{call.awaited} | uint64_t{call.at_spanner} << 1 | uint64_t{call.hangs} << 2 |
-               uint64_t{call.slowed} << 3 | uint64_t{call.drop_reply} << 4 |
-               uint64_t{call.held.has_value()} << 5);
-  form.AddWord(call.struck_by ? 1 : 0);
-  if (call.struck_by) form.AddFault(*call.struck_by);
+  uint64_t flags = 0;
+  const auto flag = [&flags](int bit) {
+    return [&flags, bit](const auto& is_set) { flags |= uint64_t{is_set ? 1U : 0U} << bit; };
+  };
+  AddFields(form, call, Plain<&Call::name>(), Plain<&Call::step>(),
+            Custom<&Call::request>([&](const Request& request) {
+              form.AddWord(request.index());
+              if (events.message == nullptr) return;
+              AddMessage(world, call, events.message->choice, form);
+            }),
+            Elsewhere<&Call::response>("AddMessage, if it is on its way"), Plain<&Call::sent_at>(),
+            Custom<&Call::deadline>([&](LocalInstant deadline) {
+              form.AddWord(is_alive ? 1 : 0);
+              if (is_alive) form.Add(deadline);
+            }),
+            Custom<&Call::awaited>(flag(0)), Custom<&Call::at_spanner>(flag(1)),
+            Custom<&Call::hangs>(flag(2)), Custom<&Call::slowed>(flag(3)),
+            Custom<&Call::drop_reply>(flag(4)), Custom<&Call::held>([&](const auto& held) {
+              flag(5)(held.has_value());
+              form.AddWord(flags);
+            }),
+            OptionalFaultName<&Call::struck_by>(),
+            Elsewhere<&Call::timeout>("the event that stands there: AddDue"));
   form.EndPart();
 }
 
@@ -292,17 +323,14 @@ struct EventAdder {
   CanonicalForm& form;
 
   void operator()(const NodeStarts& starts) const {
-    form.AddWord(starts.fault ? 1 : 0);
-    if (starts.fault) form.AddFault(*starts.fault);
+    AddFields(form, starts, OptionalFaultName<&NodeStarts::fault>());
   }
   void operator()(const FaultBegins& begins) const {
-    form.AddFault(begins.fault);
-    form.Add(begins.trigger);
+    AddFields(form, begins, FaultName<&FaultBegins::fault>(), Plain<&FaultBegins::trigger>());
   }
   void operator()(const FaultEnds& ends) const {
-    form.AddFault(ends.fault);
-    form.AddNode(ends.node);
-    form.Add(ends.incarnation);
+    AddFields(form, ends, FaultName<&FaultEnds::fault>(), NodeName<&FaultEnds::node>(),
+              Plain<&FaultEnds::incarnation>());
   }
   void operator()(const auto& event) const { form.Add(event); }
 };
@@ -312,8 +340,12 @@ void AddPending(const World& world, CanonicalForm& form) {
     if (!StandsAlone(slot.choice.event)) return;
     Begin(PartKind::kEvent, slot.choice.node, form, place);
     AddDue(&slot, form);
-    form.AddWord(slot.choice.event.index());
-    std::visit(EventAdder{form}, slot.choice.event);
+    AddFields(form, slot.choice, Elsewhere<&Choice::node>("the part's name"),
+              Ignored<&Choice::kind>("it follows from the event"),
+              Custom<&Choice::event>([&form](const PendingEvent& event) {
+                form.AddWord(event.index());
+                std::visit(EventAdder{form}, event);
+              }));
     form.EndPart();
   });
 }
@@ -329,13 +361,15 @@ void AddLastUsed(const World& world, const model::TransactionState& transaction,
                transaction.last_used.UnixNanos());
 }
 
-// When it got it does not matter, only whose is older.
 void AddAge(const std::optional<model::Age>& age, CanonicalForm& form) {
   form.AddWord(age ? 1 : 0);
   if (!age) return;
-  // The name is that of who began it.
-  form.AddSlot({.kind = SlotKind::kRank, .scope = CanonicalForm::kScopeOfAges},
-               static_cast<int64_t>(age->place));
+  AddFields(form, *age, Custom<&model::Age::place>([&form](uint64_t place) {
+              form.AddSlot({.kind = SlotKind::kRank, .scope = CanonicalForm::kScopeOfAges},
+                           static_cast<int64_t>(place));
+            }),
+            Elsewhere<&model::Age::name>("TransactionState::begun_by"),
+            Ignored<&model::Age::since>("only whose age is the older matters"));
 }
 
 void ForgetPrevious(TransactionSelector& selector) {
@@ -377,58 +411,65 @@ void AddRow(const std::optional<Row>& row, std::optional<uint32_t> token_column,
 }
 
 void AddWrite(const World& world, const model::BufferedWrite& write, CanonicalForm& form) {
-  form.Add(write.table);
-  form.Add(write.key);
-  AddRow(write.row, TokenColumnOf(world, write.table, form), form);
-  form.AddWord(write.columns);
-  form.AddWord(write.pending);
-  form.Add(write.changes_existence);
-  form.AddWord(write.unreadable);
+  using Write = model::BufferedWrite;
+  AddFields(form, write, Plain<&Write::table>(), Plain<&Write::key>(),
+            Custom<&Write::row>([&](const std::optional<Row>& row) {
+              AddRow(row, TokenColumnOf(world, write.table, form), form);
+            }),
+            Plain<&Write::columns>(), Plain<&Write::pending>(), Plain<&Write::changes_existence>(),
+            Plain<&Write::unreadable>());
+}
+
+void AddServed(const model::ServedStatement& served, CanonicalForm& form) {
+  using Served = model::ServedStatement;
+  AddFields(form, served, Plain<&Served::sequence_number>(), Tokens<&Served::response>(),
+            Ignored<&Served::digest>(
+                "of instants as they are, and a client repeats a statement as it was"));
 }
 
 void AddTransaction(const World& world, const model::TransactionState& transaction,
                     CanonicalForm& form) {
-  form.Add(transaction.id);
-  form.Add(transaction.begun_by);
-  form.Add(transaction.session);
-  form.Add(transaction.kind);
-  form.Add(transaction.phase);
-  AddAge(transaction.age, form);
-  form.Add(transaction.doomed);
-  // Not its digest, which is of instants as they are: a client repeats a statement as it was.
-  form.AddWord(transaction.served.size());
-  form.SetTimes(Times::kTokens);
-  for (const model::ServedStatement& served : transaction.served) {
-    form.Add(served.sequence_number);
-    form.Add(served.response);
-  }
-  form.Add(transaction.precommit_sequence);
-  if (transaction.phase == model::TransactionPhase::kCommitted) {
-    form.Add(transaction.commit_timestamp);
-  }
-  form.SetTimes(Times::kInstants);
-  if (model::IsOver(transaction)) return;
-  form.Add(transaction.snapshot);
-  if (!model::ReadsASnapshot(transaction.kind)) AddLastUsed(world, transaction, form);
-  form.Add(transaction.reads);
-  form.AddWord(transaction.writes.size());
-  for (const model::BufferedWrite& write : transaction.writes) AddWrite(world, write, form);
-  form.SetTimes(Times::kTokens);
-  AddParked(transaction.parked, form);
-  form.Add(transaction.mutations);
-  form.SetTimes(Times::kInstants);
-  if (transaction.phase != model::TransactionPhase::kCommitting) return;
-  form.Add(transaction.commit_timestamp);
-  if (form.OrdersTokens()) form.AddToken(transaction.commit_timestamp);
-  form.Add(transaction.commit_call);
-  form.Add(transaction.replicated);
+  using T = model::TransactionState;
+  const bool is_open = !model::IsOver(transaction);
+  const bool is_committing = transaction.phase == model::TransactionPhase::kCommitting;
+  const bool is_committed = transaction.phase == model::TransactionPhase::kCommitted;
+  const bool locks_as_it_reads = !model::ReadsASnapshot(transaction.kind);
+  AddFields(
+      form, transaction, Plain<&T::id>(), Plain<&T::begun_by>(), Plain<&T::session>(),
+      Plain<&T::kind>(), Plain<&T::phase>(),
+      Custom<&T::age>([&form](const auto& age) { AddAge(age, form); }), Plain<&T::doomed>(),
+      Custom<&T::served>([&form](const auto& all) {
+        form.AddWord(all.size());
+        for (const model::ServedStatement& served : all) AddServed(served, form);
+      }),
+      Plain<&T::precommit_sequence>(), OnlyIf(is_open, Plain<&T::snapshot>()),
+      OnlyIf(is_open && locks_as_it_reads,
+             Custom<&T::last_used>([&](Timestamp) { AddLastUsed(world, transaction, form); })),
+      OnlyIf(is_open, Plain<&T::reads>()), OnlyIf(is_open, Custom<&T::writes>([&](const auto& all) {
+                                                    form.AddWord(all.size());
+                                                    for (const model::BufferedWrite& write : all)
+                                                      AddWrite(world, write, form);
+                                                  })),
+      OnlyIf(is_open, Custom<&T::parked>([&form](const auto& parked) {
+               form.SetTimes(Times::kTokens);
+               AddParked(parked, form);
+               form.SetTimes(Times::kInstants);
+             })),
+      OnlyIf(is_open, Tokens<&T::mutations>()), Custom<&T::commit_timestamp>([&](Timestamp commit) {
+        if (is_committing) form.Add(commit);
+        if (is_committed || (is_committing && form.OrdersTokens())) form.AddToken(commit);
+      }),
+      OnlyIf(is_committing, Plain<&T::commit_call>()),
+      OnlyIf(is_committing, Plain<&T::replicated>()));
 }
 
 // The versions that a read can see: the newest one, and those that were so at `oldest_read` or later.
 void AddRows(const model::StoredTable& table, std::optional<uint32_t> token_column,
              std::optional<Timestamp> oldest_read, CanonicalForm& form) {
+  using model::Version;
+  const auto& [rows] = table;
   uint64_t count = 0;
-  for (const auto& [key, versions] : table.rows) {
+  for (const auto& [key, versions] : rows) {
     auto first = versions.end() - 1;
     if (oldest_read) {
       while (first != versions.begin() && first->commit > *oldest_read) --first;
@@ -441,11 +482,10 @@ void AddRows(const model::StoredTable& table, std::optional<uint32_t> token_colu
     form.AddWord(static_cast<uint64_t>(versions.end() - first));
     for (auto version = first; version != versions.end(); ++version) {
       // When the first one was committed cannot be seen.
-      if (version != first || (oldest_read && version->commit > *oldest_read)) {
-        form.Add(version->commit);
-        form.AddWord(version->columns);
-      }
-      AddRow(version->row, token_column, form);
+      const bool is_dated = version != first || (oldest_read && version->commit > *oldest_read);
+      AddFields(form, *version, OnlyIf(is_dated, Plain<&Version::commit>()),
+                OnlyIf(is_dated, Plain<&Version::columns>()),
+                Custom<&Version::row>([&](const auto& row) { AddRow(row, token_column, form); }));
     }
   }
   form.AddWord(count);
@@ -474,50 +514,73 @@ std::optional<Timestamp> OldestRead(const model::Database& database, const Refer
   return oldest;
 }
 
+void AddTransactions(const World& world, const References& references, CanonicalForm& form) {
+  ForEachTransaction(world.state().database,
+                     [&](const model::TransactionState& transaction, uint32_t origin) {
+                       if (!references.Matters(transaction)) return;
+                       Begin(PartKind::kTransaction, -1, form, origin);
+                       AddTransaction(world, transaction, form);
+                       form.EndPart();
+                     });
+}
+
+void AddSplit(const World& world, uint32_t split, CanonicalForm& form) {
+  using model::SplitState;
+  const model::SplitState& state = world.state().database.splits[split];
+  // The next commit and the next read are not below this anyway.
+  const Timestamp least =
+      LeastLatest(world.state().spanner.truetime, split, world.now()) - Microseconds(1);
+  const int64_t from_now = (least - ToTimestamp(world.now())).ns;
+  const NumericSlot floored = {.kind = SlotKind::kFloored, .scope = 0, .param = from_now};
+  AddFields(form, state, Custom<&SplitState::last_commit>([&](Timestamp last_commit) {
+              form.AddSlot(floored, std::max(last_commit, state.last_read).UnixNanos());
+            }),
+            Elsewhere<&SplitState::last_read>("with last_commit: the greater one counts"),
+            Custom<&SplitState::last_visible>(
+                [&](Timestamp last_visible) { form.AddSlot(floored, last_visible.UnixNanos()); }));
+}
+
 void AddDatabase(const World& world, const References& references, CanonicalForm& form) {
-  const model::Database& database = world.state().database;
-  ForEachTransaction(database, [&](const model::TransactionState& transaction, uint32_t origin) {
-    if (!references.Matters(transaction)) return;
-    Begin(PartKind::kTransaction, -1, form, origin);
-    AddTransaction(world, transaction, form);
-    form.EndPart();
-  });
+  using model::Database;
+  const Database& database = world.state().database;
+  AddTransactions(world, references, form);
   const std::optional<Timestamp> oldest_read = OldestRead(database, references);
   Begin(PartKind::kDatabase, -1, form);
-  for (size_t i = 0; i < database.tables.size(); ++i) {
-    AddRows(database.tables[i], TokenColumnOf(world, i, form), oldest_read, form);
-  }
-  form.Add(database.sessions);
-  form.Add(database.waiting_reads);
-  form.Add(database.look_again);
-  const TrueTimeSpec& truetime = world.state().spanner.truetime;
-  for (uint32_t split = 0; split < database.splits.size(); ++split) {
-    // The next commit and the next read are not below this anyway.
-    const Timestamp least = LeastLatest(truetime, split, world.now()) - Microseconds(1);
-    const int64_t from_now = (least - ToTimestamp(world.now())).ns;
-    const model::SplitState& each = database.splits[split];
-    const Timestamp last = std::max(each.last_commit, each.last_read);
-    const NumericSlot floored = {.kind = SlotKind::kFloored, .scope = 0, .param = from_now};
-    form.AddSlot(floored, last.UnixNanos());
-    form.AddSlot(floored, each.last_visible.UnixNanos());
-  }
+  AddFields(form, database, Custom<&Database::tables>([&](const auto& tables) {
+              for (size_t i = 0; i < tables.size(); ++i) {
+                AddRows(tables[i], TokenColumnOf(world, i, form), oldest_read, form);
+              }
+            }),
+            Plain<&Database::sessions>(), Elsewhere<&Database::transactions>("AddTransactions"),
+            Elsewhere<&Database::finished>("AddTransactions"), Plain<&Database::waiting_reads>(),
+            Plain<&Database::look_again>(), Custom<&Database::splits>([&](const auto& splits) {
+              for (uint32_t split = 0; split < splits.size(); ++split) AddSplit(world, split, form);
+            }),
+            Ignored<&Database::collected>("no read can begin before it"),
+            Ignored<&Database::ages>("the next age is greater than all that there are"));
   form.EndPart();
+}
+
+void AddFaultNames(const std::vector<uint32_t>& faults, CanonicalForm& form) {
+  form.AddWord(faults.size());
+  for (const uint32_t fault : faults) form.AddFault(fault);
+}
+
+void AddFaultsOf(const ActiveFaults::OfNode& node, CanonicalForm& form) {
+  using OfNode = ActiveFaults::OfNode;
+  const auto add_names = [&form](const auto& all) { AddFaultNames(all, form); };
+  AddFields(form, node, Plain<&OfNode::links>(), Custom<&OfNode::active>(add_names),
+            Custom<&OfNode::armed>(add_names));
 }
 
 void AddFaults(const ActiveFaults& faults, CanonicalForm& form) {
   std::vector<int16_t> nodes(faults.nodes.size());
   std::iota(nodes.begin(), nodes.end(), 0);
   std::ranges::sort(nodes, {}, [&form](int16_t node) { return form.Renamed(node); });
-  for (const int16_t node : nodes) {
-    const ActiveFaults::OfNode& of_node = faults.At(node);
-    form.Add(of_node.links);
-    for (const auto* all : {&of_node.active, &of_node.armed}) {
-      form.AddWord(all->size());
-      for (const uint32_t fault : *all) form.AddFault(fault);
-    }
-  }
-  form.Add(faults.of_clocks);
-  form.Add(faults.unavailable);
+  AddFields(form, faults, Custom<&ActiveFaults::nodes>([&](const auto&) {
+              for (const int16_t node : nodes) AddFaultsOf(faults.At(node), form);
+            }),
+            Plain<&ActiveFaults::of_clocks>(), Plain<&ActiveFaults::unavailable>());
 }
 
 }  // namespace
@@ -532,21 +595,34 @@ void TakeApart(const World& world, CanonicalForm& form, TokensAre tokens) {
   ForEachTransaction(state.database, [&](const model::TransactionState& transaction, uint32_t) {
     form.AddTransaction(transaction.id, transaction.begun_by);
   });
-  for (size_t i = 0; i < state.nodes.size(); ++i) {
-    AddNode(world, static_cast<int16_t>(i), form);
-  }
-  Begin(PartKind::kSpanner, -1, form);
-  form.Add(state.spanner);
-  AddFaults(state.faults, form);
-  form.EndPart();
-  AddDatabase(world, references, form);
-  Begin(PartKind::kResources, -1, form);
-  form.Add(state.resources);
-  form.EndPart();
-  for (uint32_t place = 0; place < state.calls.size(); ++place) {
-    if (state.calls[place].is_taken()) AddCall(world, references, place, form);
-  }
-  AddPending(world, form);
+  AddFields(form, state, Elsewhere<&WorldState::now>("all times count from it"),
+            Custom<&WorldState::nodes>([&](const auto& nodes) {
+              for (size_t i = 0; i < nodes.size(); ++i) {
+                AddNode(world, static_cast<int16_t>(i), form);
+              }
+            }),
+            Custom<&WorldState::spanner>([&](const SpannerState& spanner) {
+              Begin(PartKind::kSpanner, -1, form);
+              form.Add(spanner);
+            }),
+            Custom<&WorldState::faults>([&](const ActiveFaults& faults) {
+              AddFaults(faults, form);
+              form.EndPart();
+            }),
+            Custom<&WorldState::database>(
+                [&](const model::Database&) { AddDatabase(world, references, form); }),
+            Custom<&WorldState::resources>([&](const auto& resources) {
+              Begin(PartKind::kResources, -1, form);
+              form.Add(resources);
+              form.EndPart();
+            }),
+            Custom<&WorldState::calls>([&](const auto& calls) {
+              for (uint32_t place = 0; place < calls.size(); ++place) {
+                if (calls[place].is_taken()) AddCall(world, references, place, form);
+              }
+            }),
+            Ignored<&WorldState::free_calls>("places"),
+            Custom<&WorldState::pending>([&](const auto&) { AddPending(world, form); }));
 }
 
 void DropWhatCannotMatter(World& world) {
