@@ -39,7 +39,7 @@ check() {
   grep -q "has no role in its canonical form" <<<"$errors" || { echo "$file: no word of roles" && failed=1; }
 }
 
-check sim/world/canonical.cc \
+check sim/explore/components/canonical_world.cc \
   sim/world/world.h:{ActiveTimer,ActiveRunner,Participant,Node,Call,WorldState} \
   sim/world/node_clock.h:NodeClock \
   sim/world/pending.h:{NodeStarts,FaultBegins,FaultEnds,Choice,PendingSlot} \
@@ -47,6 +47,6 @@ check sim/world/canonical.cc \
   spanner_model/transaction.h:{BufferedWrite,ServedStatement,Age,TransactionState} \
   spanner_model/storage.h:Version \
   spanner_model/database.h:{SplitState,Database}
-check sim/judge/ledger.cc sim/judge/ledger.h:Lock
-check sim/judge/checkers.cc sim/judge/checkers/has_lock_truthful.h:Ceased
+check sim/explore/components/model_state.cc \
+  sim/judge/ledger.h:Lock sim/judge/checkers/has_lock_truthful.h:Ceased
 exit "$failed"

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "protocol/protocols.h"
+#include "sim/explore/components/canonical_world.h"
 #include "sim/explore/menu.h"
-#include "sim/world/canonical.h"
 #include "sim/world/chance.h"
 #include "sim/world/fault_effects.h"
 #include "sim/world/latency.h"
@@ -296,7 +296,7 @@ bool LockModel::Take(const State& from, const Move& move, State& to) const {
   return true;
 }
 
-LockModel::Stepped LockModel::Step(ModelState& state, const Move& move) const {
+Stepped LockModel::Step(ModelState& state, const Move& move) const {
   Outbox& out = ScratchOutbox();
   out.observed.clear();
   out.database_effects.clear();
@@ -353,19 +353,6 @@ size_t LockModel::BytesOf(const ModelState& model_state) {
   }
   return bytes + (world.database.transactions.size() + world.database.finished.size()) *
                      (sizeof(model::TransactionState) + kSmallBlocksOfCall);
-}
-
-void LockModel::AddParts(const ModelState& state, CanonicalForm& form, TokensAre tokens) const {
-  TakeApart(state.world, form, tokens);
-  form.BeginPart({.kind = static_cast<uint16_t>(PartKind::kJudges)}, 0);
-  state.checkers.AddMemory(form);
-  form.EndPart();
-  for (size_t i = 0; i < state.world.state().nodes.size(); ++i) {
-    const auto node = static_cast<int16_t>(i);
-    form.BeginPart({.kind = static_cast<uint16_t>(PartKind::kJudges), .index = node}, 0);
-    state.checkers.AddMemoryOf(node, form);
-    form.EndPart();
-  }
 }
 
 explore::Key128 LockModel::KeyOf(const Digest128& parts, const NonWorldState& outside) const {

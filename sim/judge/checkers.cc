@@ -2,8 +2,6 @@
 
 #include <string_view>
 
-#include "protocol/field_roles.h"
-
 namespace whorl::sim {
 namespace {
 
@@ -53,38 +51,6 @@ bool Checkers::Concerns(const Observation& observation) {
         return kHeard || kKnown;
       },
       observation.what);
-}
-
-void Checkers::AddMemory(CanonicalForm& form) const {
-  // All members, so that a new one does not compile before it is added. What was violated is no memory: it is
-  // told with the state.
-  const auto& [setup, violated, ledger, judges] = *this;
-  ledger.AddMemory(*setup, form);
-  const auto add = [&]<typename Judge>(const Judge& judge) {
-    if (!setup->Judges(Judge::kInvariant)) return;
-    if constexpr (!std::is_same_v<Judge, HasLockTruthful>) {  // AddMemoryOf
-      VisitFields(judge, [&form](std::string_view, const auto& field) { form.Add(field); });
-    }
-  };
-  std::apply([&](const auto&... judge) { (add(judge), ...); }, judges);
-}
-
-void Checkers::AddMemoryOf(int16_t node, CanonicalForm& form) const {
-  if (!setup_->Judges(Invariant::kHasLockTruthful)) return;
-  using Ceased = HasLockTruthful::Ceased;
-  const auto& [ceased] = std::get<HasLockTruthful>(judges_);
-  const size_t locks = setup_->locks.size();
-  for (size_t lock = 0; lock < locks; ++lock) {
-    const auto gate = static_cast<int64_t>(static_cast<size_t>(form.Renamed(node)) * locks + lock);
-    AddFields(form, ceased[setup_->ParticipationIndex(node, static_cast<uint16_t>(lock))],
-              Custom<&Ceased::at>([&form, gate](Instant at) {
-                form.AddSlot({.kind = SlotKind::kQuestionTime, .scope = 0, .param = gate},
-                             ToTimestamp(at).UnixNanos());
-              }),
-              Custom<&Ceased::incarnation>([&form](uint32_t incarnation) {
-                form.AddSlot({.kind = SlotKind::kConditional}, incarnation);
-              }));
-  }
 }
 
 }  // namespace whorl::sim

@@ -4,8 +4,6 @@
 #include <string>
 #include <variant>
 
-#include "protocol/field_roles.h"
-
 namespace whorl::sim {
 
 bool TakesTheLock(const Rules& rules, const RowCommitted& x, ProcessId owner) {
@@ -92,32 +90,6 @@ void Ledger::On(const SpannerAvailability& x, const CheckerSetup& setup) {
   for (size_t node = 0; node < processes_.size(); ++node) {
     RecountAll(static_cast<int16_t>(node), setup);
   }
-}
-
-void Ledger::AddMemory(const CheckerSetup& setup, CanonicalForm& form) const {
-  for (const Lock& lock : locks_) {
-    AddFields(form, lock, Custom<&Lock::newest>([&](std::optional<Version> newest) {
-                if (newest && !setup.Judges(Invariant::kLeaseRespected))
-                  newest->lease_until.reset();
-                form.Add(newest);
-              }),
-              OnlyIf(setup.Judges(Invariant::kTokenMonotonic), Plain<&Lock::last_owner>()),
-              Ignored<&Lock::last_lease_until>("metrics ask for it, but no judge"),
-              Elsewhere<&Lock::kept>("Participation::own_token"),
-              Elsewhere<&Lock::holders>("the count of what is kept"),
-              Elsewhere<&Lock::answered>("the count of Participation::is_answered"),
-              Elsewhere<&Lock::candidates>("the count of Participation::is_candidate"),
-              Elsewhere<&Lock::believers>("the count of Participation::believes"),
-              Elsewhere<&Lock::workers>("the count of Participation::at_work"));
-  }
-}
-
-void Ledger::AddKnown(CanonicalForm& form) const {
-  // All members, so that a new one does not compile before it is added here or by AddMemory.
-  const auto& [processes, participations, locks_with_memory, spanner_available] = *this;
-  form.Add(processes);
-  form.Add(participations);
-  form.Add(spanner_available);
 }
 
 // --- rows --------------------------------------------------------------------------------------

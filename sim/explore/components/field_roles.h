@@ -22,7 +22,7 @@
 
 #include "protocol/spanner/fields.h"
 
-namespace whorl {
+namespace whorl::sim {
 
 namespace field_roles_internal {
 
@@ -114,8 +114,8 @@ template <typename Form, HasFields T, typename... Roles>
 constexpr void AddFields(Form& form, const T& value, const Roles&... roles) {
   static_assert(kEachFieldHasOneRole<T, Roles...>,
                 "a field of this struct has no role in its canonical form, or it has two "
-                "(protocol/field_roles.h): does what can happen next depend on it?");
+                "(sim/explore/components/field_roles.h): does what can happen next depend on it?");
   (roles.add(form, value.*Roles::kMember), ...);
 }
 
-}  // namespace whorl
+}  // namespace whorl::sim

@@ -1,4 +1,4 @@
-#include "sim/world/canonical.h"
+#include "sim/explore/components/canonical_world.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,8 +8,10 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/field_roles.h"
+#include "protocol/field_sink.h"
 #include "protocol/protocols.h"
+#include "sim/explore/components/field_roles.h"
+#include "sim/explore/components/normal_form.h"
 #include "sim/world/node_clock.h"
 #include "sim/world/spanner_clocks.h"
 
@@ -138,10 +140,6 @@ class References {
 
 // --- processes -----------------------------------------------------------------------------------
 
-void Begin(PartKind kind, int16_t index, CanonicalForm& form, uint32_t origin = 0) {
-  form.BeginPart({.kind = static_cast<uint16_t>(kind), .index = index}, origin);
-}
-
 void AddTimers(const Participant& participant, CanonicalForm& form) {
   form.AddWord(participant.timers.size());
   for (const ActiveTimer* timer : SortedTimers(participant)) {
@@ -167,8 +165,41 @@ void AddAsked(const Participant& participant, CanonicalForm& form) {
   if (participant.application.asking) form.Add(participant.asked_at);
 }
 
+// Adds what a protocol's machine says of its state.
+class MachineSink final : public FieldSink {
+ public:
+  using FieldSink::Add;
+  explicit MachineSink(CanonicalForm& form) : form_(form) {}
+
+  void AddWord(uint64_t word) override { form_.AddWord(word); }
+  void Add(std::string_view text) override { form_.Add(text); }
+  void Add(const SharedText& text) override { form_.Add(text); }
+  void Add(const ProcessId& process) override { form_.Add(process); }
+  void Add(const CallName& call) override { form_.Add(call); }
+  void Add(Timestamp time) override { form_.Add(time); }
+  void Add(LocalInstant instant) override { form_.Add(instant); }
+  void AddTick(LocalInstant next, Duration period) override { form_.AddTick(next, period); }
+  void AddToken(Timestamp commit) override { form_.AddToken(commit); }
+  void AddTokenNumber(uint64_t number) override { form_.AddTokenNumber(number); }
+  void AddSerial(int64_t number) override { form_.AddSerial(number); }
+  void SetSerials(std::string_view base) override { form_.SetSerials(base); }
+  LocalInstant local_now() const override { return form_.local_now(); }
+
+ private:
+  CanonicalForm& form_;
+};
+
+void AddMachine(const ProtocolState& machine, CanonicalForm& form) {
+  form.SetTimes(Times::kTokens);
+  MachineSink sink(form);
+  machine.AddTo(sink);
+  form.SetTimes(Times::kInstants);
+}
+
 void AddParticipant(const Participant& participant, ProcessId process, CanonicalForm& form) {
-  AddFields(form, participant, Plain<&Participant::lock>(), Tokens<&Participant::machine>(),
+  AddFields(form, participant, Plain<&Participant::lock>(),
+            Custom<&Participant::machine>(
+                [&form](const ProtocolState& machine) { AddMachine(machine, form); }),
             Plain<&Participant::standing>(), Plain<&Participant::believes>(),
             Plain<&Participant::belief_lapsed>(), Plain<&Participant::application>(),
             Custom<&Participant::runners>([&](const auto&) {
@@ -187,7 +218,7 @@ LocalInstant LocalNow(const Node& node, Instant now) {
 
 // Whether the wall clock matters, which drifts away from true time for ever.
 bool ReadsWallClock(const World& world) {
-  return !FindProtocol(world.setup().scenario.protocol)->ignores_wall_clock;
+  return !FindProtocol(world.setup().scenario.protocol)->state_traits.ignores_wall_clock;
 }
 
 void AddClock(const NodeClock& clock, const World& world, CanonicalForm& form) {
@@ -203,7 +234,7 @@ void AddClock(const NodeClock& clock, const World& world, CanonicalForm& form) {
 void AddNode(const World& world, int16_t index, CanonicalForm& form) {
   const Node& node = world.state().nodes[static_cast<size_t>(index)];
   const ProcessId process = {.node = index, .incarnation = node.incarnation};
-  Begin(PartKind::kNode, index, form);
+  BeginPart(PartKind::kNode, index, form);
   form.SetProcess(index, LocalNow(node, world.now()));
   for (const Participant& participant : node.participants) AddTimers(participant, form);
   for (const Participant& participant : node.participants) AddAsked(participant, form);
@@ -248,11 +279,11 @@ void AddResponse(const World& world, const Call& call, CanonicalForm& form) {
   if (call.response.result.rows.empty()) return form.Add(call.response);
   const Scenario& scenario = world.setup().scenario;
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
-  if (!protocol.reads_ages) return form.Add(call.response);
+  if (!protocol.state_traits.reads_ages) return form.Add(call.response);
   Duration lease;
   for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
   Response response = call.response;
-  LimitAges(lease.ns * protocol.memory_leases / Milliseconds(1).ns, response);
+  LimitAges(lease.ns * protocol.state_traits.memory_leases / Milliseconds(1).ns, response);
   form.Add(response);
 }
 
@@ -278,7 +309,7 @@ void AddCall(const World& world, const References& references, uint32_t place,
   const Call& call = world.state().calls[place].call();
   const ProcessId process = call.name.process;
   const References::EventsOfCall& events = references.EventsOf(place);
-  Begin(PartKind::kCall, process.node, form, place);
+  BeginPart(PartKind::kCall, process.node, form, place);
   AddDue(events.message, form);
   AddDue(events.timeout, form);
   ForEachReferenceOf(call, events.message, [&form](const TransactionId& id) { form.Add(id); });
@@ -338,7 +369,7 @@ struct EventAdder {
 void AddPending(const World& world, CanonicalForm& form) {
   world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t place) {
     if (!StandsAlone(slot.choice.event)) return;
-    Begin(PartKind::kEvent, slot.choice.node, form, place);
+    BeginPart(PartKind::kEvent, slot.choice.node, form, place);
     AddDue(&slot, form);
     AddFields(form, slot.choice, Elsewhere<&Choice::node>("the part's name"),
               Ignored<&Choice::kind>("it follows from the event"),
@@ -518,7 +549,7 @@ void AddTransactions(const World& world, const References& references, Canonical
   ForEachTransaction(world.state().database,
                      [&](const model::TransactionState& transaction, uint32_t origin) {
                        if (!references.Matters(transaction)) return;
-                       Begin(PartKind::kTransaction, -1, form, origin);
+                       BeginPart(PartKind::kTransaction, -1, form, origin);
                        AddTransaction(world, transaction, form);
                        form.EndPart();
                      });
@@ -545,7 +576,7 @@ void AddDatabase(const World& world, const References& references, CanonicalForm
   const Database& database = world.state().database;
   AddTransactions(world, references, form);
   const std::optional<Timestamp> oldest_read = OldestRead(database, references);
-  Begin(PartKind::kDatabase, -1, form);
+  BeginPart(PartKind::kDatabase, -1, form);
   AddFields(form, database, Custom<&Database::tables>([&](const auto& tables) {
               for (size_t i = 0; i < tables.size(); ++i) {
                 AddRows(tables[i], TokenColumnOf(world, i, form), oldest_read, form);
@@ -588,9 +619,10 @@ void AddFaults(const ActiveFaults& faults, CanonicalForm& form) {
 void TakeApart(const World& world, CanonicalForm& form, TokensAre tokens) {
   const WorldState& state = world.state();
   const References references(world);
-  const bool orders_tokens = tokens == TokensAre::kAsTheProtocolSays
-                                 ? FindProtocol(world.setup().scenario.protocol)->orders_tokens_only
-                                 : tokens == TokensAre::kOrdered;
+  const bool orders_tokens =
+      tokens == TokensAre::kAsTheProtocolSays
+          ? FindProtocol(world.setup().scenario.protocol)->state_traits.orders_tokens_only
+          : tokens == TokensAre::kOrdered;
   form.Clear(ToTimestamp(state.now), orders_tokens);
   ForEachTransaction(state.database, [&](const model::TransactionState& transaction, uint32_t) {
     form.AddTransaction(transaction.id, transaction.begun_by);
@@ -602,7 +634,7 @@ void TakeApart(const World& world, CanonicalForm& form, TokensAre tokens) {
               }
             }),
             Custom<&WorldState::spanner>([&](const SpannerState& spanner) {
-              Begin(PartKind::kSpanner, -1, form);
+              BeginPart(PartKind::kSpanner, -1, form);
               form.Add(spanner);
             }),
             Custom<&WorldState::faults>([&](const ActiveFaults& faults) {
@@ -612,7 +644,7 @@ void TakeApart(const World& world, CanonicalForm& form, TokensAre tokens) {
             Custom<&WorldState::database>(
                 [&](const model::Database&) { AddDatabase(world, references, form); }),
             Custom<&WorldState::resources>([&](const auto& resources) {
-              Begin(PartKind::kResources, -1, form);
+              BeginPart(PartKind::kResources, -1, form);
               form.Add(resources);
               form.EndPart();
             }),

@@ -1,12 +1,12 @@
 // Each field of a struct has a role, which says what of it a canonical form adds.
-#include "protocol/field_roles.h"
+#include "sim/explore/components/field_roles.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace whorl::field_roles_test {
+namespace whorl::sim::field_roles_test {
 struct Pair {
   int first = 0;
   int second = 0;
@@ -50,4 +50,4 @@ TEST(FieldRoles, WhatCannotMatterIsNotAdded) {
 }
 
 }  // namespace
-}  // namespace whorl::field_roles_test
+}  // namespace whorl::sim::field_roles_test
