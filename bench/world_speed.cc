@@ -15,11 +15,11 @@
 
 #include "base/text.h"
 #include "protocol/spanner/sql.h"
+#include "sim/explore/components/canonical_world.h"
 #include "sim/hunt/hunt.h"
 #include "sim/judge/run.h"
 #include "sim/report/trace.h"
 #include "sim/scenario/scenario.h"
-#include "sim/world/canonical.h"
 #include "sim/world/driver.h"
 #include "spanner_model/catalogue.h"
 #include "spanner_model/sql/compile.h"

@@ -1,7 +1,6 @@
 // Numbers and instants of a protocol's state of which only a part matters to what it does next. To the
-// code they are numbers as ever; in the canonical form of a world (canonical_form.h) only that
-// part counts, so that a process that has done the same a thousand times is in the same state as after
-// the first time.
+// code they are numbers as ever; a FieldSink (field_sink.h) is given that part alone, so that to it a process
+// that has done the same a thousand times is in the same state as after the first time.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +11,9 @@
 
 namespace whorl {
 
-// A CanonicalForm.
+// A form of which only what matters is a part, such as a FieldSink.
 template <typename Form>
-concept Canonical = requires { Form::kIsCanonical; };
+concept TakesWhatMatters = requires { Form::kOnlyWhatMatters; };
 
 // A number that a Counter<0> handed out as a name, from 1; 0 stands for none. It is compared with others
 // of the same process, for equality and order, and may be part of a text (NumberedName in random_id.h).
@@ -26,7 +25,7 @@ struct Serial {
   constexpr operator int64_t() const { return n; }  // NOLINT(google-explicit-constructor)
   template <typename Form>
   void AddTo(Form& form) const {
-    if constexpr (Canonical<Form>) {
+    if constexpr (TakesWhatMatters<Form>) {
       form.AddSerial(n);
     } else {
       form.AddWord(static_cast<uint64_t>(n));
@@ -54,7 +53,7 @@ struct Counter {
   }
   template <typename Form>
   void AddTo(Form& form) const {
-    form.AddWord(static_cast<uint64_t>(Canonical<Form> ? std::min(n, kMatters) : n));
+    form.AddWord(static_cast<uint64_t>(TakesWhatMatters<Form> ? std::min(n, kMatters) : n));
   }
 };
 
@@ -75,7 +74,7 @@ struct Ticker {
   friend constexpr bool operator==(const Ticker&, const Ticker&) = default;
   template <typename Form>
   void AddTo(Form& form) const {
-    if constexpr (Canonical<Form>) {
+    if constexpr (TakesWhatMatters<Form>) {
       form.AddTick(NextAfter(form.local_now()), period);
     } else {
       form.Add(from);

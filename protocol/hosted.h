@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/canonical_form.h"
+#include "protocol/field_sink.h"
 #include "protocol/field_tree.h"
 #include "protocol/machine.h"
 #include "protocol/protocol.h"
@@ -79,9 +79,9 @@ class HeldState final : public AnyState {
     }
   }
   void AddTo(Fingerprint& fingerprint) const override { fingerprint.Add(state_); }
-  void AddTo(CanonicalForm& form) const override {
-    if constexpr (requires { state_.SerialsBase(); }) form.SetSerials(state_.SerialsBase());
-    form.Add(state_);
+  void AddTo(FieldSink& sink) const override {
+    if constexpr (requires { state_.SerialsBase(); }) sink.SetSerials(state_.SerialsBase());
+    sink.Add(state_);
   }
   FieldTree::Fields Fields() const override { return FieldsOf(state_); }
   const void* Get(const std::type_info& type) const override {

@@ -1,6 +1,6 @@
 #include "protocol/protocol.h"
 
-#include "protocol/canonical_form.h"
+#include "protocol/field_sink.h"
 #include "protocol/spanner/fingerprint.h"
 
 namespace whorl {
@@ -10,9 +10,9 @@ void ProtocolState::AddTo(Fingerprint& fingerprint) const {
   if (held_ != nullptr) held_->AddTo(fingerprint);
 }
 
-void ProtocolState::AddTo(CanonicalForm& form) const {
-  form.AddWord(held_ != nullptr ? 1 : 0);
-  if (held_ != nullptr) held_->AddTo(form);
+void ProtocolState::AddTo(FieldSink& sink) const {
+  sink.AddWord(held_ != nullptr ? 1 : 0);
+  if (held_ != nullptr) held_->AddTo(sink);
 }
 
 FieldTree::Fields ProtocolState::Fields() const {

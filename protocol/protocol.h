@@ -17,7 +17,7 @@
 
 namespace whorl {
 
-class CanonicalForm;
+class FieldSink;
 class Fingerprint;
 
 namespace protocol_internal {
@@ -36,7 +36,7 @@ class AnyState {
                     std::vector<Effect>& out) = 0;
   virtual LeadershipView Stands(LocalTime now) const = 0;
   virtual void AddTo(Fingerprint& fingerprint) const = 0;
-  virtual void AddTo(CanonicalForm& form) const = 0;
+  virtual void AddTo(FieldSink& sink) const = 0;
   virtual FieldTree::Fields Fields() const = 0;
   virtual const void* Get(const std::type_info& type) const = 0;  // null: it is of another type
 };
@@ -87,7 +87,7 @@ class ProtocolState {
   }
   // A process that has not started has no fields.
   void AddTo(Fingerprint& fingerprint) const;
-  void AddTo(CanonicalForm& form) const;
+  void AddTo(FieldSink& sink) const;
   FieldTree::Fields Fields() const;
 
   friend void Step(const ProtocolConfig& config, ProtocolState& state, LocalTime now,

@@ -123,6 +123,27 @@ struct ImpossibleGoal {
 // nobody may take it before a lease has passed.
 inline constexpr std::string_view kInitHolder = "whorl lock init";
 
+// What of its state, and of what it is told, decides what a protocol does next. The defaults are safe.
+struct StateTraits {
+  // With the constants that ship, it makes names or numbers of instants, such as a hash: what it does depends
+  // on what time it is.
+  bool depends_on_absolute_time = false;
+  // All INT64 columns that its statements return are ages in milliseconds (TIMESTAMP_DIFF).
+  bool reads_ages = false;
+  // Of a token it asks only whether another one is later. So are all timestamps in its state, in what it
+  // sends to Spanner and in what it is told, and those in the column holder_columns.token.
+  bool orders_tokens_only = false;
+  // It tells two ids, or names of processes or nodes, apart by which is the lesser: processes are not equal
+  // although they are alike.
+  bool compares_ids = false;
+  bool ignores_wall_clock = false;  // it reads LocalTime::monotonic alone
+  // How many leases ago something has to be for the protocol's steps not to depend on how many more, while no
+  // fault delays them. What lies further back need not be told apart, so a smaller number means fewer states,
+  // and one that is too small means that states are mistaken for one another (tests/sim/explore/memory_test.cc
+  // shows that those of our protocols are not).
+  int memory_leases = 4;
+};
+
 // The description of a protocol. Its texts and spans refer to data that is never freed.
 struct ProtocolInfo {
   std::string_view name;
@@ -164,18 +185,7 @@ struct ProtocolInfo {
   bool has_blocking_wrapper = false;  // Lock() and Unlock()
   bool has_tokens = true;             // it hands out tokens by which a resource can fence
   bool takes_one_lock = false;        // its table has room for one lock only
-  // With the constants that ship, it makes names or numbers of instants, such as a hash: what it does depends
-  // on what time it is.
-  bool depends_on_absolute_time = false;
-  // All INT64 columns that its statements return are ages in milliseconds (TIMESTAMP_DIFF).
-  bool reads_ages = false;
-  // Of a token it asks only whether another one is later. So are all timestamps in its state, in what it
-  // sends to Spanner and in what it is told, and those in the column holder_columns.token.
-  bool orders_tokens_only = false;
-  // It tells two ids, or names of processes or nodes, apart by which is the lesser: processes are not equal
-  // although they are alike.
-  bool compares_ids = false;
-  bool ignores_wall_clock = false;  // it reads LocalTime::monotonic alone
+  StateTraits state_traits;
   // It announces its releases (AnnounceRelease), and reads the row when it hears of one.
   bool announces_releases = false;
   // How many leases after its last sign of life a holder's row is taken at a process's first look.
@@ -189,18 +199,13 @@ struct ProtocolInfo {
   Duration lease_default;
   // How much longer than a lease other processes wait after the last sign of life.
   Duration lease_grace;
-  // How many leases ago something has to be for the protocol's steps not to depend on how many more,
-  // while no fault delays them. A search need not tell apart what lies further back, so a smaller
-  // number makes its space smaller, and one that is too small makes it miss runs
-  // (tests/sim/explore/memory_test.cc shows that those of our protocols are not).
-  int memory_leases = 4;
   RetryPolicy retry_policy;
   // Makes the configuration of a process's part in one lock, with Hosted(). If `id` is empty, the
   // process draws one. REQUIRES: `table` is an identifier; lease is not above lease_max.
   ProtocolConfig (*make_config)(const std::string& table, std::string lock_name, std::string id,
                                 Duration lease) = nullptr;
-  // The same with numbers that are whole quarters of the lease, so that each of them shows in a search
-  // on a coarse grid of time. Null: there are none but those that ship.
+  // The same with numbers that are whole quarters of the lease, so that each of them shows on a coarse grid of
+  // time. Null: there are none but those that ship.
   ProtocolConfig (*make_grid_config)(const std::string& table, std::string lock_name,
                                      std::string id, Duration lease) = nullptr;
   // The statements of its steps on a table. Null: it does not say, so programs that were not written

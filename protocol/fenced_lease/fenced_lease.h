@@ -49,8 +49,8 @@ inline constexpr Duration kClockSlack = Milliseconds(50);  // for what timestamp
 inline constexpr Duration kLeaseMin = Seconds(1);
 inline constexpr Duration kLeaseMax = Seconds(3600);
 
-// The numbers of the protocol. The defaults are what ships, and what README.md argues about; searches on
-// a coarse grid of time take others, so that each of them shows on the grid.
+// The numbers of the protocol. The defaults are what ships, and what README.md argues about; on a
+// coarse grid of time there are others, so that each of them shows on the grid.
 struct Constants {
   int64_t rho_ppm = kRhoPpm;
   int64_t beat_percent = kBeatPercent;

@@ -66,13 +66,11 @@ std::vector<StepStatement> Statements(const std::string& table) {
   };
 }
 
-// What an exploration may rely on.
-void SetExploringTraits(ProtocolInfo& info) {
-  info.ignores_wall_clock = true;
-  // At its first look it asks whether a heartbeat is two leases old.
-  info.memory_leases = 2;
-  info.make_grid_config = MakeHostedGrid;
-}
+constexpr StateTraits kStateTraits = {
+    .ignores_wall_clock = true,
+    // At its first look it asks whether a heartbeat is two leases old.
+    .memory_leases = 2,
+};
 
 }  // namespace
 
@@ -131,7 +129,8 @@ ProtocolInfo Info() {
       .make_config = MakeHosted,
       .statements = Statements,
   };
-  SetExploringTraits(info);
+  info.state_traits = kStateTraits;
+  info.make_grid_config = MakeHostedGrid;
   return info;
 }
 

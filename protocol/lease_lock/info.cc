@@ -87,13 +87,11 @@ std::vector<StepStatement> Statements(const std::string& table) {
   };
 }
 
-// What an exploration may rely on.
-void SetExploringTraits(ProtocolInfo& info) {
-  // The time by which it asks whether a lease is over is that of its call, which may have waited for a lost
-  // answer, and then for its next attempt.
-  info.memory_leases = 3;
-  info.make_grid_config = MakeHostedGrid;
-}
+constexpr StateTraits kStateTraits = {
+    // The time by which it asks whether a lease is over is that of its call, which may have waited for a lost
+    // answer, and then for its next attempt.
+    .memory_leases = 3,
+};
 
 }  // namespace
 
@@ -144,7 +142,8 @@ ProtocolInfo Info() {
       .make_config = MakeHosted,
       .statements = Statements,
   };
-  SetExploringTraits(info);
+  info.state_traits = kStateTraits;
+  info.make_grid_config = MakeHostedGrid;
   return info;
 }
 

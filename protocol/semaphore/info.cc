@@ -83,12 +83,10 @@ std::vector<StepStatement> Statements(const std::string& table) {
   };
 }
 
-// What an exploration may rely on.
-void SetExploringTraits(ProtocolInfo& info) {
-  info.ignores_wall_clock = true;
-  info.memory_leases = 2;
-  info.make_grid_config = MakeHostedGrid;
-}
+constexpr StateTraits kStateTraits = {
+    .ignores_wall_clock = true,
+    .memory_leases = 2,
+};
 
 }  // namespace
 
@@ -139,7 +137,8 @@ ProtocolInfo Info() {
       .make_config = MakeHosted,
       .statements = Statements,
   };
-  SetExploringTraits(info);
+  info.state_traits = kStateTraits;
+  info.make_grid_config = MakeHostedGrid;
   return info;
 }
 

@@ -38,7 +38,7 @@ inline constexpr Duration kPeriod = Seconds(1);
 inline constexpr Duration kTimeoutMin = kPeriod * 2;
 inline constexpr int64_t kAnchor = 1;
 
-// The numbers of the protocol. The default is what ships; searches on a coarse grid of time take
+// The numbers of the protocol. The default is what ships; on a coarse grid of time there is
 // another.
 struct Constants {
   Duration period = kPeriod;  // from the beginning of a round to that of the next

@@ -119,16 +119,11 @@ std::vector<StepStatement> Statements(const std::string& table) {
   };
 }
 
-// What an exploration may rely on.
-void SetExploringTraits(ProtocolInfo& info) {
-  // TakeoverRowName
-  info.depends_on_absolute_time = true;
-  info.reads_ages = true;
-  info.orders_tokens_only = true;
-  info.ignores_wall_clock = true;
-  info.memory_leases = 2;
-  info.make_grid_config = MakeHostedGrid;
-}
+constexpr StateTraits kStateTraits = {
+    // TakeoverRowName
+    .depends_on_absolute_time = true, .reads_ages = true, .orders_tokens_only = true,
+    .ignores_wall_clock = true,       .memory_leases = 2,
+};
 
 }  // namespace
 
@@ -177,7 +172,8 @@ ProtocolInfo Info() {
       .make_config = MakeHosted,
       .statements = Statements,
   };
-  SetExploringTraits(info);
+  info.state_traits = kStateTraits;
+  info.make_grid_config = MakeHostedGrid;
   return info;
 }
 

@@ -34,14 +34,14 @@ namespace whorl::spindle_v2 {
 using TokenHash = uint64_t;
 TokenHash HashOf(Timestamp token);
 // In place of it where time is a grid: the nanoseconds since 1970. Unlike hashes, they keep the order of
-// tokens and are never the same for two, and a search sees which token a number stands for.
+// tokens and are never the same for two, and it shows which token a number stands for.
 TokenHash NanosecondsOf(Timestamp token);
 // The hash if there is no row: that of the empty string.
 inline constexpr TokenHash kHashOfNoRow = 17'241'709'254'077'376'921U;
 // "<name>_<hash>": the row whose INSERT decides who takes over from this token.
 std::string TakeoverRowName(const std::string& lock_name, TokenHash token);
 
-// The numbers of the protocol. The defaults are what ships; searches on a coarse grid of time take
+// The numbers of the protocol. The defaults are what ships; on a coarse grid of time there are
 // others, so that each of them shows on the grid.
 struct Constants {
   // Beyond the lease, before a row counts as available. In Spanner's unit, as an age of centuries is

@@ -104,8 +104,8 @@ void EndRound(Context& here, bool was_leader, const Ending& ending) {
   State& state = here.state;
   const Constants& constants = here.config.constants;
   const Duration latency = Smoothed(constants, state.latency, SinceBegin(here));
-  // Forgotten where the next one is not smoothed with it: states of a search would differ by it alone, by
-  // rounds of any length.
+  // Forgotten where the next one is not smoothed with it: states would differ by it alone, by rounds of any
+  // length.
   if (constants.old_latency_weight > 0) state.latency = latency;
   state.buffer = BufferFor(constants, here.config.lease, latency);
   if (std::exchange(state.first_round, false) || state.leader != was_leader) {

@@ -37,7 +37,7 @@ namespace whorl::spindle_v3 {
 
 inline constexpr Duration kLeaseMin = Seconds(5);
 
-// The numbers of the protocol. The defaults are what ships; searches on a coarse grid of time take
+// The numbers of the protocol. The defaults are what ships; on a coarse grid of time there are
 // others, so that each of them shows on the grid.
 struct Constants {
   Duration buffer_min = Milliseconds(50);

@@ -25,7 +25,7 @@ Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds) {
   for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
   const Duration of_losses =
       scenario.network.connection_timeout * std::max(0, bounds.faults.losses - 1);
-  const Duration of_clocks = lease * FindProtocol(scenario.protocol)->memory_leases +
+  const Duration of_clocks = lease * FindProtocol(scenario.protocol)->state_traits.memory_leases +
                              bounds.longest_pause * bounds.faults.pauses + of_losses +
                              bounds.grid * bounds.delay * 2;
   const Duration of_protocols =

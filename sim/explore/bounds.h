@@ -67,7 +67,7 @@ struct ExploreBounds {
 std::optional<int64_t> SlowRate(int64_t fast_ppm);
 
 // How long ago something has to be for a search of this world to forget how long: longer than any time
-// that is asked about. A protocol asks about ProtocolInfo::memory_leases, and what a process may have
+// that is asked about. A protocol asks about StateTraits::memory_leases, and what a process may have
 // been paused or may have waited for a lost answer, except one; the network, when a call was sent,
 // until its connection times out.
 Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds);

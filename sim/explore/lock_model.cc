@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "protocol/protocols.h"
+#include "sim/explore/components/canonical_world.h"
 #include "sim/explore/menu.h"
-#include "sim/world/canonical.h"
 #include "sim/world/chance.h"
 #include "sim/world/fault_effects.h"
 #include "sim/world/latency.h"
@@ -296,7 +296,7 @@ bool LockModel::Take(const State& from, const Move& move, State& to) const {
   return true;
 }
 
-LockModel::Stepped LockModel::Step(ModelState& state, const Move& move) const {
+Stepped LockModel::Step(ModelState& state, const Move& move) const {
   Outbox& out = ScratchOutbox();
   out.observed.clear();
   out.database_effects.clear();
@@ -355,32 +355,21 @@ size_t LockModel::BytesOf(const ModelState& model_state) {
                      (sizeof(model::TransactionState) + kSmallBlocksOfCall);
 }
 
-void LockModel::AddParts(const ModelState& state, CanonicalForm& form, TokensAre tokens) const {
-  TakeApart(state.world, form, tokens);
-  form.BeginPart({.kind = static_cast<uint16_t>(PartKind::kJudges)}, 0);
-  state.checkers.AddMemory(form);
-  form.EndPart();
-  for (size_t i = 0; i < state.world.state().nodes.size(); ++i) {
-    const auto node = static_cast<int16_t>(i);
-    form.BeginPart({.kind = static_cast<uint16_t>(PartKind::kJudges), .index = node}, 0);
-    state.checkers.AddMemoryOf(node, form);
-    form.EndPart();
-  }
-}
-
 explore::Key128 LockModel::KeyOf(const Digest128& parts, const NonWorldState& outside) const {
   explore::Key128 key = explore::KeyOf(parts.high, parts.low);
+  // By structured bindings, so that a new field does not compile before it is added.
+  const auto& [now, left, violated, shown] = outside;
   // Relative times omit the horizon and the phase of the grid.
-  if (bounds_.horizon) key = explore::Extend(key, static_cast<uint64_t>(outside.now.ns));
-  key = explore::Extend(key, static_cast<uint64_t>(outside.now.ns % bounds_.grid.ns));
-  const FaultBudget& left = outside.left;
-  key = explore::Extend(key, uint64_t{left.crashes} | uint64_t{left.pauses} << 8 |
-                                 uint64_t{left.losses} << 16 | uint64_t{left.aborts} << 24 |
-                                 uint64_t{left.deletes} << 32);
-  key = explore::Extend(key, outside.violated);
+  if (bounds_.horizon) key = explore::Extend(key, static_cast<uint64_t>(now.ns));
+  key = explore::Extend(key, static_cast<uint64_t>(now.ns % bounds_.grid.ns));
+  const auto& [crashes, pauses, losses, aborts, deletes] = left;
+  key = explore::Extend(key, uint64_t{crashes} | uint64_t{pauses} << 8 | uint64_t{losses} << 16 |
+                                 uint64_t{aborts} << 24 | uint64_t{deletes} << 32);
+  key = explore::Extend(key, violated);
   if (!tells_kinds_) return key;
-  for (const ViolationSource& shown : outside.shown) {
-    key = explore::Extend(explore::Extend(key, shown.invariant), shown.where);
+  for (const ViolationSource& source : shown) {
+    const auto& [invariant, where] = source;
+    key = explore::Extend(explore::Extend(key, invariant), where);
   }
   return key;
 }

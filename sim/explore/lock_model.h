@@ -23,7 +23,7 @@
 // allows, since a later one only forbids commits some of their timestamps. Spanner looks for idle
 // transactions by the clock that is ahead.
 //
-// States are compared by their canonical form (sim/world/canonical.h) and by what the judges
+// States are compared by their canonical form (sim/explore/components/canonical_world.h) and by what the judges
 // remember. No state shows that no_wedge is violated: wedge.h looks for a loop of states that does.
 #pragma once
 
@@ -35,25 +35,19 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/canonical_form.h"
 #include "protocol/spanner/fields.h"
 #include "sim/explore/bounds.h"
+#include "sim/explore/components/model_state.h"
+#include "sim/explore/components/normal_form.h"
+#include "sim/explore/components/symmetry.h"
 #include "sim/explore/engine/key.h"
-#include "sim/explore/symmetry.h"
 #include "sim/judge/checkers.h"
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/truetime_spec.h"
-#include "sim/world/canonical.h"
 #include "sim/world/driver.h"
 #include "sim/world/world.h"
 
 namespace whorl::sim {
-
-enum class MoveKind : uint8_t {
-  kEvent,    // a pending event happens now
-  kAdvance,  // time goes on to `at`
-  kFault,    // a fault strikes now
-};
 
 // One choice.
 struct Move {
@@ -64,21 +58,6 @@ struct Move {
   CallName call;       // kFault: the call that it strikes, if it strikes one
   ClockErrors clocks;  // of Spanner, at the event or fault
   WHORL_FIELDS(Move, kind, at, event, fault, call, clocks);
-};
-
-// The step, or the kind of event, that showed a violation.
-struct ViolationSource {
-  uint8_t invariant = 0;
-  uint64_t where = 0;
-  WHORL_FIELDS(ViolationSource, invariant, where);
-};
-
-struct ModelState {
-  World world;
-  Checkers checkers;
-  FaultBudget left;
-  uint32_t violated = 0;               // by the last move, as bits by Invariant
-  std::vector<ViolationSource> shown;  // if kinds are told apart: by the last move
 };
 
 class LockModel {
@@ -107,10 +86,6 @@ class LockModel {
     for (const auto& [move, faults] : std::vector(moves)) visit(move, faults);
   }
   bool Take(const State& from, const Move& move, State& to) const;
-  struct Stepped {
-    bool concerns_judges = false;         // anything was observed that does
-    bool picks_commit_timestamp = false;  // told if Spanner's clocks may be off
-  };
   // Takes it in place.
   Stepped Step(ModelState& state, const Move& move) const;
   explore::Key128 Fingerprint(const State& state) const { return FormOf(*state, memory_); }
@@ -142,10 +117,6 @@ class LockModel {
     uint32_t violated = 0;
     std::span<const ViolationSource> shown = {};
   };
-  // The parts of its form: those of the world, and what judges remember. The same ones in the same order,
-  // however the form names nodes.
-  void AddParts(const ModelState& state, CanonicalForm& form,
-                TokensAre tokens = TokensAre::kAsTheProtocolSays) const;
   // `parts`: their digest, as NormalForm makes it.
   explore::Key128 KeyOf(const Digest128& parts, const NonWorldState& outside) const;
   // How long ago something has to be to be long ago.

@@ -190,7 +190,11 @@ constexpr size_t kBytesOfOrigin = sizeof(StateOrigin) + 32;  // with what the he
 // --- the model -----------------------------------------------------------------------------------
 
 MemoizedModel::MemoizedModel(const LockModel& model)
-    : model_(model), shapes_(model), table_(model), steps_(table_, model.memory()) {}
+    : model_(model),
+      shapes_(model.symmetry()),
+      table_(model.memory(), model.scenario().nodes.size() * model.scenario().locks.size(),
+             model.symmetry()),
+      steps_(table_, model.memory()) {}
 
 void MemoizedModel::SetOutside(const ModelState& model_state, State& state) const {
   state.now = model_state.world.now();
@@ -262,7 +266,7 @@ bool MemoizedModel::Take(const State& from, const ComponentAction& action, State
         again.picks_commit_timestamp != to.picks_commit_timestamp) {
       throw std::logic_error(
           "a remembered step differs from the same step taken in a world: the protocol may use an "
-          "instant as a number of its own (ProtocolInfo::depends_on_absolute_time); --plain "
+          "instant as a number of its own (StateTraits::depends_on_absolute_time); --plain "
           "remembers none");
     }
   }
@@ -298,7 +302,7 @@ void MemoizedModel::TakeInWorld(const State& from, const ComponentAction& action
   MakeWorld(from);
   SetStep(from, action, to);
   after_ = *made_;
-  const LockModel::Stepped stepped = model_.Step(*after_, MoveIn(*made_, action, to.shape));
+  const Stepped stepped = model_.Step(*after_, MoveIn(*made_, action, to.shape));
   SetOutside(*after_, to);
   to.picks_commit_timestamp = stepped.picks_commit_timestamp;
   shapes_.TakeApart(*after_, parts_after_);
@@ -362,7 +366,7 @@ void MemoizedModel::MakeWorld(const State& state) {
   if (!std::ranges::equal(normal_of_made_, state.parts, {}, digest, digest)) {
     throw std::logic_error(
         "the world made for a state is not of its form: the protocol may ask about longer ago than "
-        "ProtocolInfo::memory_leases says, or a statement may compute how long ago something was "
+        "StateTraits::memory_leases says, or a statement may compute how long ago something was "
         "(TIMESTAMP_DIFF): let it return CURRENT_TIMESTAMP, and subtract in the protocol");
   }
   if (steps.size() >= kStepsWithoutWorld) {
@@ -444,7 +448,7 @@ bool CanRemember(const LockModel& model) {
   if (model.bounds().clocks.rate_ppm > 0) return false;
   const Scenario& scenario = model.scenario();
   const bool ships = scenario.constants == Constants::kShipped;
-  if (ships && FindProtocol(scenario.protocol)->depends_on_absolute_time) return false;
+  if (ships && FindProtocol(scenario.protocol)->state_traits.depends_on_absolute_time) return false;
   return std::ranges::all_of(scenario.nodes,
                              [](const NodeSpec& node) { return node.clock.rate_ppm == 0; });
 }

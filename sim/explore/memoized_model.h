@@ -19,15 +19,15 @@
 #include <utility>
 #include <vector>
 
-#include "sim/explore/component_template.h"
+#include "sim/explore/components/component_template.h"
+#include "sim/explore/components/interned_component.h"
+#include "sim/explore/components/transition_cache.h"
 #include "sim/explore/engine/key.h"
 #include "sim/explore/engine/path.h"
 #include "sim/explore/engine/record.h"
 #include "sim/explore/engine/result.h"
 #include "sim/explore/held_bytes.h"
-#include "sim/explore/interned_component.h"
 #include "sim/explore/lock_model.h"
-#include "sim/explore/transition_cache.h"
 
 namespace whorl::sim {
 

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "sim/world/canonical.h"
+#include "sim/explore/components/canonical_world.h"
 #include "sim/world/fault_effects.h"
 
 namespace whorl::sim {

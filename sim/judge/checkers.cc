@@ -53,29 +53,4 @@ bool Checkers::Concerns(const Observation& observation) {
       observation.what);
 }
 
-void Checkers::AddMemory(CanonicalForm& form) const {
-  ledger_.AddMemory(*setup_, form);
-  const auto add = [&]<typename Judge>(const Judge& judge) {
-    if (!setup_->Judges(Judge::kInvariant)) return;
-    if constexpr (!std::is_same_v<Judge, HasLockTruthful>) {  // AddMemoryOf
-      VisitFields(judge, [&form](std::string_view, const auto& field) { form.Add(field); });
-    }
-  };
-  std::apply([&](const auto&... judges) { (add(judges), ...); }, judges_);
-}
-
-void Checkers::AddMemoryOf(int16_t node, CanonicalForm& form) const {
-  if (!setup_->Judges(Invariant::kHasLockTruthful)) return;
-  const auto& judge = std::get<HasLockTruthful>(judges_);
-  const size_t locks = setup_->locks.size();
-  for (size_t lock = 0; lock < locks; ++lock) {
-    const HasLockTruthful::Ceased& ceased =
-        judge.ceased[setup_->ParticipationIndex(node, static_cast<uint16_t>(lock))];
-    const auto gate = static_cast<int64_t>(static_cast<size_t>(form.Renamed(node)) * locks + lock);
-    form.AddSlot({.kind = SlotKind::kQuestionTime, .scope = 0, .param = gate},
-                 ToTimestamp(ceased.at).UnixNanos());
-    form.AddSlot({.kind = SlotKind::kConditional}, ceased.incarnation);
-  }
-}
-
 }  // namespace whorl::sim

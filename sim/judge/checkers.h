@@ -23,7 +23,6 @@
 #include <variant>
 
 #include "base/time.h"
-#include "protocol/canonical_form.h"
 #include "protocol/names.h"
 #include "sim/judge/checkers/fenced_writes_ordered.h"
 #include "sim/judge/checkers/handed_token_monotonic.h"
@@ -74,15 +73,15 @@ class Checkers {
 
   // The invariants violated since the last call, as bits by Invariant. Forgets the violations.
   uint32_t TakeViolated() { return std::exchange(violated_, 0); }
-  // Adds what later verdicts depend on and the world does not show, except what is of one node.
-  void AddMemory(CanonicalForm& form) const;
-  // The same of one node. Gates are of questions for has_lock: by node, as the form names it, then by lock.
-  void AddMemoryOf(int16_t node, CanonicalForm& form) const;
-  // Adds what verdicts depend on and the world does show.
-  void AddKnown(CanonicalForm& form) const { ledger_.AddKnown(form); }
-
   const Ledger& ledger() const { return ledger_; }
   const CheckerSetup& setup() const { return *setup_; }
+  // Calls visit(setup, violated, ledger, judges): all that it holds. `judges` is a tuple, in the order of Invariant.
+  template <typename Visit>
+  void VisitAll(const Visit& visit) const {
+    // A new member does not compile before it is told of, too.
+    const auto& [setup, violated, ledger, judges] = *this;
+    visit(*setup, violated, ledger, judges);
+  }
 
   friend bool operator==(const Checkers& a, const Checkers& b) {
     return (a.setup_ == b.setup_ || *a.setup_ == *b.setup_) && a.violated_ == b.violated_ &&

@@ -92,22 +92,6 @@ void Ledger::On(const SpannerAvailability& x, const CheckerSetup& setup) {
   }
 }
 
-// Leaves out last_lease_until, for which metrics ask, but no judge.
-void Ledger::AddMemory(const CheckerSetup& setup, CanonicalForm& form) const {
-  for (const Lock& lock : locks_) {
-    std::optional<Version> newest = lock.newest;
-    if (newest && !setup.Judges(Invariant::kLeaseRespected)) newest->lease_until.reset();
-    form.Add(newest);
-    if (setup.Judges(Invariant::kTokenMonotonic)) form.Add(lock.last_owner);
-  }
-}
-
-void Ledger::AddKnown(CanonicalForm& form) const {
-  form.Add(processes_);
-  form.Add(participations_);
-  form.Add(spanner_available_);
-}
-
 // --- rows --------------------------------------------------------------------------------------
 
 std::optional<Version> Ledger::NextVersion(const Lock& lock, const RowCommitted& x,

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "base/time.h"
-#include "protocol/canonical_form.h"
 #include "protocol/spanner/fields.h"
 #include "protocol/spanner/rpc.h"
 #include "protocol/token.h"
@@ -154,12 +153,7 @@ class Ledger {
   uint32_t StateBits(int16_t node, uint16_t lock, const CheckerSetup& setup) const;
 
   friend bool operator==(const Ledger&, const Ledger&) = default;
-  // What it remembers of the past; the rest follows from the present state of the world.
-  void AddMemory(const CheckerSetup& setup, CanonicalForm& form) const;
-  // What it knows of the present.
-  void AddKnown(CanonicalForm& form) const;
 
- private:
   // A node's newest process.
   struct ProcessState {
     uint32_t incarnation = 0;
@@ -204,6 +198,15 @@ class Ledger {
                  believers, workers);
   };
 
+  // Calls visit(processes, participations, locks, spanner_available): all that it holds.
+  template <typename Visit>
+  void VisitAll(const Visit& visit) const {
+    // A new member does not compile before it is told of, too.
+    const auto& [processes, participations, locks, spanner_available] = *this;
+    visit(processes, participations, locks, spanner_available);
+  }
+
+ private:
   ProcessState& NewestProcess(int16_t node) { return processes_[static_cast<size_t>(node)]; }
   const ProcessState& NewestProcess(int16_t node) const {
     return processes_[static_cast<size_t>(node)];

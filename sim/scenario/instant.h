@@ -28,7 +28,7 @@ constexpr Instant ToInstant(Timestamp t) { return {(t - kStartTime).ns}; }
 
 template <typename Form>
 void Instant::AddTo(Form& form) const {
-  if constexpr (Canonical<Form>) {
+  if constexpr (TakesWhatMatters<Form>) {
     if (*this != kNever) return form.Add(ToTimestamp(*this));
   }
   form.AddWord(static_cast<uint64_t>(ns));

@@ -16,10 +16,10 @@
 #include "protocol/fenced_lease/fenced_lease.h"
 #include "protocol/hosted.h"
 #include "protocol/protocols.h"
+#include "sim/explore/components/symmetry.h"
 #include "sim/explore/counterexample.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/memoized_model.h"
-#include "sim/explore/symmetry.h"
 #include "tests/support/fewer.h"
 
 namespace whorl::sim::explore_lock_model_test {
@@ -270,7 +270,7 @@ TEST(ExploreLocks, ProcessesThatDifferAreNotExchanged) {
   // The lesser id would win.
   ProtocolInfo protocol = *FindProtocol("fenced_lease");
   EXPECT_TRUE(Symmetry::Of(scenario, space.bounds, protocol));
-  protocol.compares_ids = true;
+  protocol.state_traits.compares_ids = true;
   EXPECT_FALSE(Symmetry::Of(scenario, space.bounds, protocol));
   space.bounds.menu.crashes = std::vector<int16_t>{0};  // a alone may crash
   EXPECT_EQ(LockModel(scenario, space.bounds).symmetry(), nullptr);

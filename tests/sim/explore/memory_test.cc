@@ -1,5 +1,5 @@
-// What a search forgets must not matter: how long ago something was (MemoryOf, ProtocolInfo::memory_leases), and when
-// a token was committed (ProtocolInfo::orders_tokens_only).
+// What a search forgets must not matter: how long ago something was (MemoryOf, StateTraits::memory_leases), and when
+// a token was committed (StateTraits::orders_tokens_only).
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -113,7 +113,7 @@ TEST(ExploreMemory, WhenATokenWasCommittedDoesNotMatter) {
   constexpr size_t kMany = kTestsAreSlow ? 2'000 : 40'000;
   bool are_there_any = false;
   for (const ProtocolInfo& protocol : Protocols()) {
-    if (!protocol.orders_tokens_only) continue;
+    if (!protocol.state_traits.orders_tokens_only) continue;
     are_there_any = true;
     for (const FaultBudget& faults : std::vector<FaultBudget>{{}, {.deletes = 1}}) {
       const LockModel model = ModelOf(protocol.name, faults);

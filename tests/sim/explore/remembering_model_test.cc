@@ -84,7 +84,8 @@ std::vector<Space> SmallSpaces() {
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
     for (const bool grid_constants : {true, false}) {
-      if (!grid_constants && FindProtocol(protocol)->depends_on_absolute_time) continue;
+      if (!grid_constants && FindProtocol(protocol)->state_traits.depends_on_absolute_time)
+        continue;
       spaces.push_back({.protocol = protocol, .faults = {}, .leases = 3, .delay = 1});
       spaces.push_back({.protocol = protocol, .faults = all});
       spaces.back().grid_constants = grid_constants;

@@ -6,7 +6,7 @@
 // themselves, each order.
 // REQUIRES of the code under test: who is who shows in ids and names alone, and nothing depends on which of
 // two ids, of names of processes or of nodes is the lesser. Spanner's model does not (model::Age), and a
-// protocol that does says so (ProtocolInfo::compares_ids).
+// protocol that does says so (StateTraits::compares_ids).
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 #include <span>
 #include <vector>
 
-#include "protocol/canonical_form.h"
 #include "protocol/protocols.h"
 #include "sim/explore/bounds.h"
+#include "sim/explore/components/canonical_form.h"
 #include "sim/scenario/scenario.h"
 
 namespace whorl::sim {

@@ -1,5 +1,5 @@
 // Normal numbers: parts that lose and gain others become what a world with those parts would have given.
-#include "sim/explore/interned_component.h"
+#include "sim/explore/components/interned_component.h"
 
 #include <gtest/gtest.h>
 
@@ -9,22 +9,14 @@
 
 #include "tests/support/fewer.h"
 
-namespace whorl::sim::explore_normal_part_test {
+namespace whorl::sim::explore_interned_component_test {
 namespace {
 
 constexpr uint64_t kScope = 7;
 constexpr uint64_t kOtherScope = 8;
 constexpr uint64_t kTrueTime = 0;
-
-LockModel AModel() {
-  ExploreWorld world;
-  world.protocol = "fenced_lease";
-  world.lease = Seconds(4);
-  ExploreBounds bounds;
-  bounds.grid = Seconds(1);
-  bounds.symmetry = false;
-  return {world, bounds};
-}
+constexpr Duration kMemory = Seconds(20);
+constexpr size_t kQuestions = 2;
 
 // Shapes of parts that no world has, and states of them.
 class NormalTableTest : public testing::Test {
@@ -52,8 +44,7 @@ class NormalTableTest : public testing::Test {
   }
   int64_t At(Duration from_start) { return ToTimestamp(Instant{from_start.ns}).UnixNanos(); }
 
-  LockModel model_ = AModel();
-  NormalTable table_{model_};
+  NormalTable table_{kMemory, kQuestions, nullptr};
   uint64_t shapes_ = 0;
   ComponentTemplate ranks_ =
       ShapeWith(PartKind::kCall, {{.kind = SlotKind::kRank, .scope = kScope},
@@ -104,14 +95,13 @@ TEST_F(NormalTableTest, WhatTheLedgerAloneKnowsStandsBetweenRanks) {
 }
 
 TEST_F(NormalTableTest, InstantsBecomeOldInTheirOrder) {
-  const Duration memory = model_.memory();
   TemplateTable::Parts world;
-  AddTo(world, instants_, {At(-memory), At(Seconds(-1))});
+  AddTo(world, instants_, {At(-kMemory), At(Seconds(-1))});
   InternedComponents parts = NormalOf(world);
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{kOldest, Seconds(-1).ns}));
   table_.Advance(Seconds(2), parts);
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{kOldest, Seconds(-3).ns}));
-  table_.Advance(memory, parts);
+  table_.Advance(kMemory, parts);
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{kOldest, kOldest + kRankStep}));
 }
 
@@ -129,7 +119,7 @@ TEST_F(NormalTableTest, InstantsWithAMemoryOfTheirOwnBecomeOldByIt) {
 
 TEST_F(NormalTableTest, WhatWasNeverSetIsBeforeAllOthers) {
   TemplateTable::Parts world;
-  AddTo(world, instants_, {0, At(-model_.memory())});
+  AddTo(world, instants_, {0, At(-kMemory)});
   const InternedComponents parts = NormalOf(world);
   EXPECT_EQ(Only(parts, instants_).numbers, (std::vector<int64_t>{kNeverSet, kOldest + kRankStep}));
 }
@@ -197,7 +187,7 @@ TEST_F(NormalTableTest, RestoringAndAdvancingIsWhatAWorldGives) {
   const auto draw = [&random](int64_t most) {
     return static_cast<int64_t>(random() % static_cast<uint64_t>(most + 1));
   };
-  const int64_t memory = model_.memory().ns / Seconds(1).ns;
+  const int64_t memory = kMemory.ns / Seconds(1).ns;
   for (uint64_t run = 0; run < Fewer(3'000); ++run) {
     const auto instant = [&] { return draw(5) == 0 ? 0 : At(Seconds(-draw(2 * memory))); };
     TemplateTable::Parts world;
@@ -229,7 +219,7 @@ TEST_F(NormalTableTest, RestoringAndAdvancingIsWhatAWorldGives) {
     NormalTable::Sort(parts);
     ASSERT_EQ(parts, NormalOf(rest)) << "run " << run;
     NormalForm form;
-    form.Begin(ToTimestamp(Instant{}), model_.memory(), {});
+    form.Begin(ToTimestamp(Instant{}), kMemory, {});
     for (const TemplateTable::Part& part : rest.all) {
       form.AddPart(part.shape->digest, part.shape->holes, rest.NumbersOf(part));
     }
@@ -243,4 +233,4 @@ TEST_F(NormalTableTest, RestoringAndAdvancingIsWhatAWorldGives) {
 }
 
 }  // namespace
-}  // namespace whorl::sim::explore_normal_part_test
+}  // namespace whorl::sim::explore_interned_component_test

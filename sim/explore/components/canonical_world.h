@@ -9,7 +9,7 @@
 //   3. Counters that only grow, such as a process's transactions: their order among those that are
 //      alive is enough.
 //   4. What time it is: see canonical_form.h.
-// Its parts are what a step of the world reads and writes (sim/explore/transition_cache.h): each process with its
+// Its parts are what a step of the world reads and writes (sim/explore/components/transition_cache.h): each process with its
 // timers, each call with its messages, the database, each transaction.
 // REQUIRES, beside what canonical_form.h asks of the code under test: where a clock's rate is not 1,
 // nothing depends on its fraction of a nanosecond.
@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "protocol/canonical_form.h"
+#include "sim/explore/components/canonical_form.h"
 #include "sim/world/world.h"
 
 namespace whorl::sim {
@@ -36,6 +36,11 @@ enum class PartKind : uint16_t {
   kJudges,  // what they remember; index: of this node
   kLedger,  // what they know of the present
 };
+
+// REQUIRES: EndPart follows.
+inline void BeginPart(PartKind kind, int16_t index, CanonicalForm& form, uint32_t origin = 0) {
+  form.BeginPart({.kind = static_cast<uint16_t>(kind), .index = index}, origin);
+}
 
 // Where a kept transaction stands: in Database::transactions, or after them in Database::finished.
 const model::TransactionState& KeptTransaction(const model::Database& database, uint32_t origin);
@@ -82,7 +87,7 @@ void ForEachReferenceOf(const Call& call, const PendingSlot* message, const Visi
 
 // The other two are for tests, which compare them.
 enum class TokensAre : uint8_t {
-  kAsTheProtocolSays,  // ProtocolInfo::orders_tokens_only
+  kAsTheProtocolSays,  // StateTraits::orders_tokens_only
   kOrdered,
   kInstants,
 };

@@ -25,11 +25,13 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/canonical_form.h"
-#include "sim/explore/component_template.h"
+#include "sim/explore/components/canonical_form.h"
+#include "sim/explore/components/component_template.h"
+#include "sim/explore/components/normal_form.h"
+#include "sim/explore/components/symmetry.h"
 #include "sim/explore/engine/key.h"
 #include "sim/explore/engine/key_map.h"
-#include "sim/explore/lock_model.h"
+#include "sim/scenario/instant.h"
 
 namespace whorl::sim {
 
@@ -104,8 +106,10 @@ using InternedComponents = std::vector<const InternedComponent*>;
 // Keeps one InternedComponent of each kind, and makes parts normal. One thread at a time.
 class NormalTable {
  public:
-  // REQUIRES: `model` outlives it.
-  explicit NormalTable(const LockModel& model);
+  // `memory`: how long ago something has to be to be long ago. `questions`: how many there can be, by node and
+  // lock. `symmetry`: null if each state stands for itself. REQUIRES: it outlives the table.
+  NormalTable(Duration memory, size_t questions, const Symmetry* symmetry)
+      : symmetry_(symmetry), memory_(memory.ns), asked_(questions) {}
 
   // The part with these numbers. They may have new ranks (kNewRank): then the part is no part of a state.
   const InternedComponent& Of(const ComponentTemplate& shape, std::span<const int64_t> numbers);
@@ -155,7 +159,7 @@ class NormalTable {
   void RestoreGates(InternedComponents& parts);
   void Describe(InternedComponent& part) const;
 
-  const LockModel& model_;
+  const Symmetry* symmetry_;
   int64_t memory_;
   std::vector<std::unique_ptr<const InternedComponent>> parts_;
   explore::KeyMap<const InternedComponent*> known_;

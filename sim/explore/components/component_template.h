@@ -8,11 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "protocol/canonical_form.h"
-#include "sim/explore/bounds.h"
+#include "sim/explore/components/canonical_form.h"
+#include "sim/explore/components/canonical_world.h"
+#include "sim/explore/components/model_state.h"
+#include "sim/explore/components/normal_form.h"
+#include "sim/explore/components/symmetry.h"
 #include "sim/explore/engine/key_map.h"
-#include "sim/explore/lock_model.h"
-#include "sim/world/canonical.h"
 #include "sim/world/world.h"
 
 namespace whorl::sim {
@@ -98,8 +99,8 @@ struct ComponentTemplate {
 // Takes states apart, and keeps one ComponentTemplate of each kind. One thread at a time.
 class TemplateTable {
  public:
-  // REQUIRES: `model` outlives it.
-  explicit TemplateTable(const LockModel& model) : model_(model) {}
+  // `symmetry`: null if each state stands for itself. REQUIRES: it outlives the table.
+  explicit TemplateTable(const Symmetry* symmetry) : symmetry_(symmetry) {}
 
   struct Part {
     const ComponentTemplate* shape = nullptr;
@@ -122,7 +123,7 @@ class TemplateTable {
   const ComponentTemplate& ShapeOf(const ModelState& model_state, size_t place);
   Digest128 RenamedShape(const ModelState& model_state, size_t place, const Renaming& renaming);
 
-  const LockModel& model_;
+  const Symmetry* symmetry_;
   explore::KeyMap<std::unique_ptr<const ComponentTemplate>> shapes_;
   CanonicalForm form_;
   CanonicalForm renamed_form_;

@@ -1,4 +1,4 @@
-#include "sim/explore/interned_component.h"
+#include "sim/explore/components/interned_component.h"
 
 #include <algorithm>
 #include <bit>
@@ -59,11 +59,6 @@ int64_t NormalFromNow(const NumericSlot& hole, int64_t from_now) {
   if (hole.kind == SlotKind::kFloored) return std::max(from_now, hole.param);
   return from_now > 0 ? from_now : from_now % hole.param + hole.param;
 }
-
-NormalTable::NormalTable(const LockModel& model)
-    : model_(model),
-      memory_(model.memory().ns),
-      asked_(model.scenario().nodes.size() * model.scenario().locks.size()) {}
 
 // --- parts of the table --------------------------------------------------------------------------
 
@@ -419,8 +414,7 @@ Digest128 NormalTable::DigestOf(const InternedComponents& parts) const {
   for (const InternedComponent* part : parts) {
     if (part->is_shown) add(part->digest, own);
   }
-  const Symmetry* symmetry = model_.symmetry();
-  if (symmetry == nullptr) return own;
+  if (symmetry_ == nullptr) return own;
   const auto signature = [&](int16_t node) {
     Digest128 sum;
     for (const InternedComponent* part : parts) {
@@ -435,7 +429,7 @@ Digest128 NormalTable::DigestOf(const InternedComponents& parts) const {
     }
     return sum;
   };
-  return symmetry->Least(own, signature, renamed);
+  return symmetry_->Least(own, signature, renamed);
 }
 
 }  // namespace whorl::sim

@@ -18,11 +18,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include "sim/explore/component_template.h"
+#include "sim/explore/components/component_template.h"
+#include "sim/explore/components/interned_component.h"
+#include "sim/explore/components/model_state.h"
 #include "sim/explore/engine/key.h"
 #include "sim/explore/engine/key_map.h"
-#include "sim/explore/interned_component.h"
-#include "sim/explore/lock_model.h"
 
 namespace whorl::sim {
 
@@ -116,7 +116,7 @@ class TransitionCache {
   // Remembers what the step did, if that can be told from what it read.
   // `to`: taken from a world. Throws UndeclaredWrite.
   void Record(const InWorld& from, const ComponentAction& action, const TemplateTable::Parts& to,
-              const LockModel::Stepped& stepped, const Judgement& judgement);
+              const Stepped& stepped, const Judgement& judgement);
 
   size_t bytes() const { return bytes_; }  // roughly
 
@@ -159,7 +159,7 @@ class TransitionCache {
   // Takes away transactions to which nobody refers any more. False if one of them pinned versions.
   static bool DropForgotten(InternedComponents& parts);
   void RecordStep(const InWorld& from, const CacheKey& place, const TemplateTable::Parts& to,
-                  const Difference& difference, const LockModel::Stepped& stepped);
+                  const Difference& difference, const Stepped& stepped);
 
   static Difference DifferenceOf(const TemplateTable::Parts& from, const TemplateTable::Parts& to);
 

@@ -1,5 +1,5 @@
 // The canonical form of a world: what does not matter does not show, and what matters does.
-#include "sim/world/canonical.h"
+#include "sim/explore/components/canonical_world.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,12 @@
 #include <variant>
 #include <vector>
 
+#include "sim/explore/components/normal_form.h"
 #include "sim/world/chance.h"
 #include "sim/world/mix.h"
 #include "tests/support/sim_testing.h"
 
-namespace whorl::sim::world_canonical_test {
+namespace whorl::sim::explore_canonical_world_test {
 namespace {
 
 Scenario ThreeThatHurry(const std::string& protocol) {
@@ -175,4 +176,4 @@ TEST(CanonicalForm, WithoutRanksTheOrderOfCountersDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace whorl::sim::world_canonical_test
+}  // namespace whorl::sim::explore_canonical_world_test

@@ -1,4 +1,4 @@
-#include "sim/explore/component_template.h"
+#include "sim/explore/components/component_template.h"
 
 #include <algorithm>
 #include <tuple>
@@ -16,13 +16,8 @@ PartTransaction OfOperator(uint32_t fault) { return {.id = ~uint64_t{fault}}; }
 // Collects what follows from the shape of one part, in the order of its holes (canonical.h).
 class Describer {
  public:
-  Describer(const LockModel& model, const ModelState& model_state, const CanonicalForm& form,
-            ComponentTemplate& shape)
-      : model_(model),
-        situation_(model_state),
-        world_(model_state.world.state()),
-        form_(form),
-        shape_(shape) {}
+  Describer(const ModelState& model_state, const CanonicalForm& form, ComponentTemplate& shape)
+      : model_state_(model_state), world_(model_state.world.state()), form_(form), shape_(shape) {}
 
   void Describe(uint32_t origin) {
     switch (shape_.kind()) {
@@ -35,7 +30,7 @@ class Describer {
       case PartKind::kTransaction:
         return DescribeTransaction(KeptTransaction(world_.database, origin));
       case PartKind::kDatabase:
-        shape_.deletions = DeletionsIn(situation_.world);
+        shape_.deletions = DeletionsIn(model_state_.world);
         return;
       case PartKind::kSpanner:
       case PartKind::kResources:
@@ -73,7 +68,7 @@ class Describer {
     }
     for (const Participant& participant : node.participants) {
       if (!participant.application.asking) continue;
-      const size_t locks = model_.scenario().locks.size();
+      const size_t locks = model_state_.world.setup().scenario.locks.size();
       const size_t question = static_cast<size_t>(shape_.name.index) * locks + participant.lock;
       shape_.questions.push_back({.question = static_cast<uint32_t>(question), .hole = hole_++});
     }
@@ -113,12 +108,11 @@ class Describer {
     shape_.transaction = begun_by.process == ProcessId{}
                              ? OfOperator(begun_by.generation)
                              : PartTransaction{.id = IdOf(begun_by), .hole = 0};
-    shape_.may_be_forgotten = !MattersByItself(situation_.world, transaction);
+    shape_.may_be_forgotten = !MattersByItself(model_state_.world, transaction);
     shape_.pins_versions = transaction.snapshot.has_value() && !model::IsOver(transaction);
   }
 
-  const LockModel& model_;
-  const ModelState& situation_;
+  const ModelState& model_state_;
   const WorldState& world_;
   const CanonicalForm& form_;
   ComponentTemplate& shape_;
@@ -180,16 +174,15 @@ const ComponentTemplate& TemplateTable::ShapeOf(const ModelState& model_state, s
   shape->digest = digest;
   shape->name = part.name;
   shape->holes = NormalForm::Holes(form_.SlotsOf(part));
-  Describer(model_, model_state, form_, *shape).Describe(part.origin);
+  Describer(model_state, form_, *shape).Describe(part.origin);
   shape->sets = SetsOf(*shape);
-  const Symmetry* symmetry = model_.symmetry();
-  if (symmetry != nullptr && shape->kind() != PartKind::kLedger) {
+  if (symmetry_ != nullptr && shape->kind() != PartKind::kLedger) {
     shape->renamed.emplace_back();
-    for (const Renaming& renaming : symmetry->renamings().subspan(1)) {
+    for (const Renaming& renaming : symmetry_->renamings().subspan(1)) {
       shape->renamed.push_back(RenamedShape(model_state, place, renaming));
     }
-    if (part.name.index >= 0 && symmetry->HasSignatures()) {
-      shape->alone = RenamedShape(model_state, place, symmetry->Alone(part.name.index));
+    if (part.name.index >= 0 && symmetry_->HasSignatures()) {
+      shape->alone = RenamedShape(model_state, place, symmetry_->Alone(part.name.index));
     }
   }
   return *shapes_.Insert(key, std::move(shape));
@@ -198,15 +191,13 @@ const ComponentTemplate& TemplateTable::ShapeOf(const ModelState& model_state, s
 Digest128 TemplateTable::RenamedShape(const ModelState& model_state, size_t place,
                                       const Renaming& renaming) {
   renamed_form_.Rename(&renaming);
-  model_.AddParts(model_state, renamed_form_);
+  AddParts(model_state, renamed_form_);
   return renamed_form_.ShapeOf(renamed_form_.parts()[place]);
 }
 
 void TemplateTable::TakeApart(const ModelState& model_state, Parts& parts) {
-  model_.AddParts(model_state, form_);
-  form_.BeginPart({.kind = static_cast<uint16_t>(PartKind::kLedger)}, 0);
-  model_state.checkers.AddKnown(form_);
-  form_.EndPart();
+  AddParts(model_state, form_);
+  AddLedger(model_state, form_);
   parts.all.clear();
   parts.numbers.clear();
   for (size_t place = 0; place < form_.parts().size(); ++place) {

@@ -1,21 +1,13 @@
-#include "protocol/canonical_form.h"
+#include "sim/explore/components/normal_form.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <map>
 #include <mutex>
-#include <span>
 
-namespace whorl {
+namespace whorl::sim {
 namespace {
-
-Digest128 HashOf(std::span<const uint64_t> words) {
-  const XXH128_hash_t hash = XXH3_128bits(words.data(), words.size_bytes());
-  return {.high = hash.high64, .low = hash.low64};
-}
 
 // Numbers scopes as they come: a search has some dozens of them, and its threads share shapes.
 uint32_t PlaceOfScope(uint64_t scope) {
@@ -26,41 +18,6 @@ uint32_t PlaceOfScope(uint64_t scope) {
 }
 
 }  // namespace
-
-void CanonicalForm::Words::Grow() { room_.resize(std::max<size_t>(1'024, 2 * room_.size())); }
-
-uint64_t CanonicalForm::ScopeOf(std::string_view base) {
-  constexpr uint64_t kBits = (uint64_t{1} << 55) - 1;
-  return XXH3_64bits(base.data(), base.size()) & kBits;
-}
-
-void CanonicalForm::Clear(Timestamp now, bool orders_tokens) {
-  now_ = now;
-  orders_tokens_ = orders_tokens;
-  times_ = Times::kInstants;
-  transactions_.clear();
-  words_.Clear();
-  holes_.clear();
-  numbers_.clear();
-  parts_.clear();
-}
-
-void CanonicalForm::BeginPart(PartName name, uint32_t origin) {
-  parts_.push_back(
-      {.name = name, .origin = origin, .first_word = words_.size(), .first_hole = holes_.size()});
-  AddWord(uint64_t{name.kind} << 16 | static_cast<uint16_t>(Renamed(name.index)));
-}
-
-void CanonicalForm::EndPart() {
-  parts_.back().last_word = words_.size();
-  parts_.back().last_hole = holes_.size();
-}
-
-Digest128 CanonicalForm::ShapeOf(const Part& part) const {
-  return HashOf(words_.Part(part.first_word, part.last_word));
-}
-
-// --- NormalForm ----------------------------------------------------------------------------------
 
 void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks) {
   now_ = now.UnixNanos();
@@ -185,4 +142,4 @@ void NormalForm::Finish() {
   }
 }
 
-}  // namespace whorl
+}  // namespace whorl::sim

@@ -1,4 +1,4 @@
-#include "sim/explore/transition_cache.h"
+#include "sim/explore/components/transition_cache.h"
 
 #include <algorithm>
 #include <bit>
@@ -426,7 +426,7 @@ TransitionCache::Difference TransitionCache::DifferenceOf(const Parts& from, con
 }
 
 void TransitionCache::Record(const InWorld& from, const ComponentAction& action, const Parts& to,
-                             const LockModel::Stepped& stepped, const Judgement& judgement) {
+                             const Stepped& stepped, const Judgement& judgement) {
   CacheKey place = CacheKeyOf(from.now, from.sets, action, false);
   const Difference difference = DifferenceOf(from.world, to);
   if (ForgetsPinned(from.world, difference.gone, place.reads)) {
@@ -454,7 +454,7 @@ void TransitionCache::Record(const InWorld& from, const ComponentAction& action,
 }
 
 void TransitionCache::RecordStep(const InWorld& from, const CacheKey& place, const Parts& to,
-                                 const Difference& difference, const LockModel::Stepped& stepped) {
+                                 const Difference& difference, const Stepped& stepped) {
   if (steps_.Find(place.key) != nullptr) return;
   const std::vector<uint8_t> inputs = InputsOf(place);
   Step step = {.concerns_judges = stepped.concerns_judges,

@@ -1,4 +1,4 @@
-#include "sim/explore/symmetry.h"
+#include "sim/explore/components/symmetry.h"
 
 #include <algorithm>
 #include <array>
@@ -79,7 +79,7 @@ std::optional<Symmetry> Symmetry::Of(const Scenario& scenario, const ExploreBoun
                                      const ProtocolInfo& protocol) {
   const size_t count = scenario.nodes.size();
   if (count < 2 || count > kMostNodes) return std::nullopt;
-  if (protocol.compares_ids) return std::nullopt;
+  if (protocol.state_traits.compares_ids) return std::nullopt;
   if (!AreEqual(scenario) || !StrikesAnybody(bounds.menu) || !NamesStandApart(scenario)) {
     return std::nullopt;
   }

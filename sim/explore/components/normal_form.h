@@ -1,0 +1,131 @@
+// Makes digests of the parts of canonical forms (canonical_form.h): numbers that mean the same become the same
+// words, so that states with the same future have the same digest.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/time.h"
+#include "sim/explore/components/canonical_form.h"
+
+namespace whorl::sim {
+
+// A digest of words, one after the other.
+class WordDigest {
+ public:
+  void Add(uint64_t word) {
+    state_.high = Fold(state_.high ^ word, 0xa0761d6478bd642fULL);
+    state_.low = Fold(state_.low ^ word, 0xe7037ed1a0b428dbULL);
+  }
+  void Add(const Digest128& digest) {
+    Add(digest.high);
+    Add(digest.low);
+  }
+  const Digest128& state() const { return state_; }
+  // Goes on from such a state.
+  static WordDigest From(const Digest128& state) {
+    WordDigest digest;
+    digest.state_ = state;
+    return digest;
+  }
+
+ private:
+  __extension__ typedef unsigned __int128 Uint128;
+  // Every bit of a word moves bits of both halves of the product.
+  static uint64_t Fold(uint64_t a, uint64_t b) {
+    const Uint128 product = static_cast<Uint128>(a) * b;
+    return static_cast<uint64_t>(product >> 64) ^ static_cast<uint64_t>(product);
+  }
+
+  Digest128 state_ = {.high = 0x2d358dccaa6c78a5ULL, .low = 0x8bb84b93962eacc9ULL};
+};
+
+// Of a part that has this shape, and whose numbers have that digest (NormalForm).
+inline Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) {
+  WordDigest digest = WordDigest::From(shape);
+  digest.Add(numbers);
+  return digest.state();
+}
+
+// Makes digests of parts, in which numbers that mean the same are the same. Kept from state to state for
+// its memory.
+//
+// A part's digest is of its shape, then of what its numbers mean by themselves, then of the ranks of those
+// that matter by their order.
+class NormalForm {
+ public:
+  // Stands for an instant that is long ago: no other one is so far from now.
+  static constexpr uint64_t kLongAgo = uint64_t{1} << 63;
+
+  // `asked`: by the `param` of gates, when the question was asked, or the present time if none is.
+  // Without `ranks`, what matters by its order alone does not matter.
+  void Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks = true);
+
+  // The holes of a shape, made ready once for all forms.
+  struct Holes {
+    Holes() = default;
+    explicit Holes(std::span<const NumericSlot> its_holes);
+
+    std::vector<NumericSlot> all;
+    std::vector<uint32_t> scopes;  // by hole: its scope's number in this process
+    bool has_gates = false;
+  };
+
+  void AddPart(const Digest128& shape, const Holes& holes, std::span<const int64_t> numbers);
+  void AddPart(const Digest128& shape, std::span<const NumericSlot> holes,
+               std::span<const int64_t> numbers) {
+    AddPart(shape, Holes(holes), numbers);
+  }
+  // All of the form's.
+  void AddPartsOf(const CanonicalForm& form);
+  // Call it once, at the end. Then:
+  void Finish();
+  // Of all parts.
+  const Digest128& digest() const { return digest_; }
+
+ private:
+  struct Part {
+    Digest128 shape;
+    Digest128 alone;        // of what its numbers mean by themselves
+    size_t first_rank = 0;  // in ranked_
+    size_t last_rank = 0;
+  };
+  // The numbers of one scope.
+  struct Scope {
+    uint64_t round = 0;  // they are of the form that was begun then
+    int64_t least = 0;
+    int64_t greatest = 0;
+    uint64_t present = 0;  // bits by how far a number is from the least, if none is kBits away
+  };
+  static constexpr int kBits = 64;
+  struct Ranked {
+    uint32_t scope = 0;  // in scopes_
+    int64_t number = 0;
+    friend constexpr auto operator<=>(const Ranked&, const Ranked&) = default;
+  };
+
+  Digest128 WalkNumbers(const Holes& holes, std::span<const int64_t> numbers);
+  void Collect(uint32_t place, int64_t number);
+  static bool IsNarrow(const Scope& scope) {
+    return static_cast<uint64_t>(scope.greatest) - static_cast<uint64_t>(scope.least) < kBits;
+  }
+  void SortNumbers();
+  // How many of the scope's numbers are less.
+  uint64_t RankOf(const Ranked& one) const;
+
+  int64_t now_ = 0;
+  int64_t memory_ = 0;
+  std::span<const int64_t> asked_;
+  bool ranks_ = true;
+  std::vector<Ranked> ranked_;
+  std::vector<Ranked> wide_;  // those of scopes that are not narrow, sorted, each once
+  std::vector<Scope> scopes_;
+  uint64_t round_ = 0;
+  std::vector<Part> parts_;
+  Digest128 digest_;
+};
+
+}  // namespace whorl::sim
