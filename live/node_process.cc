@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "live/call_names.h"
-#include "live/foreign/foreign_node.h"
 #include "live/message_codec.h"
 #include "live/messages.h"
 #include "live/node_time.h"

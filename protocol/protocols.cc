@@ -2,11 +2,7 @@
 
 #include <algorithm>
 
-#include "protocol/fenced_lease/info.h"
-#include "protocol/lease_lock/info.h"
-#include "protocol/semaphore/info.h"
-#include "protocol/spindle_v2/info.h"
-#include "protocol/spindle_v3/info.h"
+#include "protocol/infos.h"
 
 namespace whorl {
 namespace {

@@ -3,17 +3,24 @@
 #include <algorithm>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "base/time.h"
 #include "check/verdict_json.h"
+#include "cli/output.h"
+#include "cli/page.h"
+#include "cli/shell_text.h"
 #include "cli/version.h"
 #include "sim/judge/known.h"
 #include "sim/measure/statistics.h"
+#include "sim/report/timeline_layout.h"
+#include "sim/scenario/writer.h"
 
 namespace whorl::cli {
+
 namespace {
 
 using check::HistoryVerdict;
@@ -228,6 +235,97 @@ Json VerdictDocument(const HistoryVerdict& verdict, const ProtocolInfo& protocol
   }
   if (OutsideDecides(verdict, *request.exits)) decides.push_back("outside_write");
   return json;
+}
+
+namespace {
+
+std::string CommandText(const CheckRequest& request) {
+  std::string text = "whorl check";
+  for (const std::string& file : request.files) text += " " + ShellQuoted(file);
+  const auto add = [&](const std::string& option, const std::string& value) {
+    if (!value.empty()) text += Cat(" ", option, " ", ShellQuoted(value));
+  };
+  const DatabaseRequest& database = request.database;
+  add("--database", database.name);
+  add("--stream", database.stream);
+  if (database.from) add("--from", FormatRfc3339(*database.from));
+  if (database.to) add("--to", FormatRfc3339(*database.to));
+  if (database.every) add("--every", FormatDuration(*database.every));
+  add("--protocol", request.protocol);
+  add("--lock", request.lock);
+  add("--table", request.table);
+  for (const std::string& clocks : request.clocks) add("--clocks", clocks);
+  if (request.format) add("--format", std::string(WordOf(*request.format)));
+  add("--pattern", request.pattern);
+  if (request.lease) add("--lease", FormatDuration(*request.lease));
+  if (request.clock_error) add("--clock-error", FormatDuration(*request.clock_error));
+  if (request.window) add("--window", FormatDuration(*request.window));
+  return text;
+}
+
+}  // namespace
+
+check::HistoryReport Reported(const CheckRequest& request, const ProtocolInfo& protocol,
+                              const Judgement& judgement, const check::InferredScenario& inferred,
+                              const check::HistoryVerdict& verdict) {
+  return check::ReportOf(
+      protocol, judgement.history(), judgement.processes(), inferred, verdict,
+      {.whorl_version = kVersion, .command = CommandText(request), .lease = request.lease});
+}
+
+absl::Status WriteHistoryPage(const std::string& path, const sim::PageModel::Data& page) {
+  OutputFile file;
+  if (absl::Status opened = file.Open(path); !opened.ok()) return opened;
+  WritePage(PageKind::kRun, page.head, page.bytes, file.stream());
+  return file.Commit();
+}
+
+void PrintTimeline(const check::HistoryReport& report) {
+  std::cout << '\n';
+  sim::PrintTimelineLines(report.nodes, report.timeline,
+                          {.width = ScreenWidth(), .colour = WantsColour()}, std::cout);
+}
+
+void PrintStory(const check::HistoryReport& report) {
+  std::cout << '\n';
+  for (const std::string& line : report.story.Lines()) {
+    std::cout << Printable(line, 2'000) << '\n';
+  }
+}
+
+namespace {
+
+void PrintList(std::string_view head, const std::vector<std::string>& lines) {
+  if (lines.empty()) return;
+  std::cout << head << ":\n";
+  for (const std::string& line : lines) std::cout << "  " << Printable(line, 2'000) << '\n';
+}
+
+}  // namespace
+
+absl::Status WriteScenario(const std::string& path, const sim::Scenario& scenario) {
+  OutputFile file;
+  if (absl::Status opened = file.Open(path); !opened.ok()) return opened;
+  file.stream() << sim::ScenarioText(scenario);
+  return file.Commit();
+}
+
+void PrintReproduction(const std::string& path, const check::Reproduction& reproduction) {
+  std::cout << "\nwritten as a scenario: " << Printable(path, 1'000)
+            << " (times are from the history's beginning)\n";
+  PrintList("inferred", reproduction.inferred);
+  PrintList("its replay is like the history", reproduction.reproduced);
+  PrintList("its replay differs from the history", reproduction.not_reproduced);
+  PrintList("not inferred", reproduction.not_inferred);
+}
+
+sim::Json ReproductionJson(const std::string& path, const check::Reproduction& reproduction) {
+  return {{"path", path},
+          {"seed", reproduction.scenario.seed},
+          {"inferred", reproduction.inferred},
+          {"reproduced", reproduction.reproduced},
+          {"not_reproduced", reproduction.not_reproduced},
+          {"not_inferred", reproduction.not_inferred}};
 }
 
 }  // namespace whorl::cli

@@ -1,9 +1,14 @@
-// The verdict on a history, for people and for machines.
+// Prints the verdict on a history, for people and for machines, and what happened in it.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "absl/status/status.h"
+#include "check/history_report.h"
+#include "check/reproduce.h"
 #include "check/verdict.h"
+#include "cli/check/judgement.h"
 #include "cli/check/request.h"
 #include "sim/scenario/json_text.h"
 
@@ -23,5 +28,22 @@ void PrintVerdict(const check::HistoryVerdict& verdict, const ProtocolInfo& prot
 // `errors`: lines that could not be read.
 sim::Json VerdictDocument(const check::HistoryVerdict& verdict, const ProtocolInfo& protocol,
                           const CheckRequest& request, int64_t errors);
+
+// --- whorl check --html, --timeline, --explain ----------------------------------------------------
+
+check::HistoryReport Reported(const CheckRequest& request, const ProtocolInfo& protocol,
+                              const Judgement& judgement, const check::InferredScenario& inferred,
+                              const check::HistoryVerdict& verdict);
+// REQUIRES: PagesMissing() is ok.
+absl::Status WriteHistoryPage(const std::string& path, const sim::PageModel::Data& page);
+void PrintTimeline(const check::HistoryReport& report);
+void PrintStory(const check::HistoryReport& report);
+
+// --- whorl check --scenario -----------------------------------------------------------------------
+
+// Writes what happened as a scenario.
+absl::Status WriteScenario(const std::string& path, const sim::Scenario& scenario);
+void PrintReproduction(const std::string& path, const check::Reproduction& reproduction);
+sim::Json ReproductionJson(const std::string& path, const check::Reproduction& reproduction);
 
 }  // namespace whorl::cli

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include "cli/lock/guard_process.h"
 #include "cli/lock/process_tree.h"
 #include "real_client/os.h"
 

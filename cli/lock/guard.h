@@ -123,4 +123,19 @@ class Guard {
   pid_t command_ = -1;
 };
 
+// --- the guard's own process (guard_process.cc), and the orders that whorl sends it ---------------
+
+enum class GuardOrderKind : uint8_t { kStart, kRenew, kPing, kEnd };
+// An order from whorl to the guard; one packet.
+struct GuardOrder {
+  GuardOrderKind kind = GuardOrderKind::kEnd;
+  bool has_token = false;  // for kStart
+  int32_t signal = 0;      // for kEnd
+  uint64_t token = 0;
+  LocalInstant deadline;  // for kStart and kRenew
+};
+
+// Runs the guard, from fork to its exit. `socket` is its end of the pair.
+[[noreturn]] void RunGuard(const GuardOptions& options, int socket);
+
 }  // namespace whorl::cli

@@ -1,5 +1,3 @@
-#include "cli/lock/guard_process.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX's, not C's
@@ -19,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/lock/guard.h"
 #include "cli/lock/process_tree.h"
 #include "real_client/os.h"
 

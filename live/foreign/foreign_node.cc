@@ -1,5 +1,3 @@
-#include "live/foreign/foreign_node.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -24,6 +22,7 @@
 #include "live/foreign/program_lines.h"
 #include "live/hosted_application.h"
 #include "live/message_codec.h"
+#include "live/node_process.h"
 #include "live/node_time.h"
 #include "live/proxy/fault_proxy.h"
 #include "live/reporter.h"

@@ -1,5 +1,3 @@
-#include "protocol/fenced_lease/info.h"
-
 #include <array>
 #include <string>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "protocol/fenced_lease/fenced_lease.h"
 #include "protocol/fenced_lease/words.h"
 #include "protocol/hosted.h"
+#include "protocol/infos.h"
 
 namespace whorl::fenced_lease {
 namespace {

@@ -1,5 +1,3 @@
-#include "protocol/lease_lock/info.h"
-
 #include <array>
 #include <optional>
 #include <string>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "protocol/hosted.h"
+#include "protocol/infos.h"
 #include "protocol/lease_lock/lease_lock.h"
 #include "protocol/lease_lock/locker.h"
 #include "protocol/lease_lock/words.h"

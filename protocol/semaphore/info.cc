@@ -1,5 +1,3 @@
-#include "protocol/semaphore/info.h"
-
 #include <array>
 #include <optional>
 #include <string>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "protocol/hosted.h"
+#include "protocol/infos.h"
 #include "protocol/semaphore/semaphore.h"
 #include "protocol/semaphore/words.h"
 

@@ -1,5 +1,3 @@
-#include "protocol/spindle_v2/info.h"
-
 #include <array>
 #include <optional>
 #include <string>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "protocol/hosted.h"
+#include "protocol/infos.h"
 #include "protocol/spindle_v2/lock.h"
 #include "protocol/spindle_v2/spindle_v2.h"
 #include "protocol/spindle_v2/words.h"

@@ -1,5 +1,3 @@
-#include "protocol/spindle_v3/info.h"
-
 #include <array>
 #include <optional>
 #include <string>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "protocol/hosted.h"
+#include "protocol/infos.h"
 #include "protocol/spindle_v3/spindle_v3.h"
 #include "protocol/spindle_v3/words.h"
 

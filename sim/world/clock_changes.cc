@@ -1,8 +1,5 @@
-#include "sim/world/clock_changes.h"
-
 #include "sim/world/calls.h"
-#include "sim/world/participant.h"
-#include "sim/world/timers.h"
+#include "sim/world/parts.h"
 
 namespace whorl::sim {
 namespace {

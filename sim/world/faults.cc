@@ -1,17 +1,11 @@
-#include "sim/world/faults.h"
-
 #include <algorithm>
 #include <optional>
 #include <variant>
 
 #include "sim/world/call_draws.h"
 #include "sim/world/calls.h"
-#include "sim/world/clock_changes.h"
 #include "sim/world/fault_effects.h"
-#include "sim/world/network.h"
-#include "sim/world/operator.h"
-#include "sim/world/process.h"
-#include "sim/world/sessions.h"
+#include "sim/world/parts.h"
 #include "sim/world/spanner_clocks.h"
 
 namespace whorl::sim {

@@ -1,15 +1,10 @@
-#include "sim/world/network.h"
-
 #include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "sim/world/call_draws.h"
 #include "sim/world/calls.h"
-#include "sim/world/faults.h"
-#include "sim/world/participant.h"
-#include "sim/world/spanner.h"
-#include "sim/world/transactions.h"
+#include "sim/world/parts.h"
 
 namespace whorl::sim {
 namespace {

@@ -1,11 +1,9 @@
-#include "sim/world/operator.h"
-
 #include <utility>
 #include <variant>
 
 #include "sim/world/calls.h"
 #include "sim/world/fault_effects.h"
-#include "sim/world/spanner.h"
+#include "sim/world/parts.h"
 #include "sim/world/spanner_clocks.h"
 
 namespace whorl::sim {

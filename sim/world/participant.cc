@@ -1,5 +1,3 @@
-#include "sim/world/participant.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -7,8 +5,7 @@
 #include "sim/world/call_draws.h"
 #include "sim/world/fault_effects.h"
 #include "sim/world/hosting.h"
-#include "sim/world/timers.h"
-#include "sim/world/transactions.h"
+#include "sim/world/parts.h"
 
 namespace whorl::sim {
 namespace {

@@ -1,13 +1,8 @@
-#include "sim/world/process.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "sim/world/calls.h"
-#include "sim/world/clock_changes.h"
-#include "sim/world/participant.h"
-#include "sim/world/sessions.h"
-#include "sim/world/transactions.h"
+#include "sim/world/parts.h"
 
 namespace whorl::sim {
 namespace {

@@ -1,16 +1,10 @@
-#include "sim/world/sessions.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "sim/world/calls.h"
-#include "sim/world/network.h"
-#include "sim/world/participant.h"
-#include "sim/world/spanner.h"
+#include "sim/world/parts.h"
 #include "sim/world/spanner_clocks.h"
-#include "sim/world/timers.h"
-#include "sim/world/transactions.h"
 
 namespace whorl::sim {
 namespace {

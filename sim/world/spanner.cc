@@ -1,5 +1,3 @@
-#include "sim/world/spanner.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -9,9 +7,7 @@
 #include "sim/world/call_draws.h"
 #include "sim/world/calls.h"
 #include "sim/world/fault_effects.h"
-#include "sim/world/faults.h"
-#include "sim/world/network.h"
-#include "sim/world/operator.h"
+#include "sim/world/parts.h"
 #include "sim/world/spanner_clocks.h"
 
 namespace whorl::sim {

@@ -1,6 +1,6 @@
-#include "sim/world/timers.h"
-
 #include <utility>
+
+#include "sim/world/parts.h"
 
 namespace whorl::sim {
 

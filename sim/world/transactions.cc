@@ -1,13 +1,8 @@
-#include "sim/world/transactions.h"
-
 #include <optional>
 #include <utility>
 
 #include "sim/world/calls.h"
-#include "sim/world/network.h"
-#include "sim/world/participant.h"
-#include "sim/world/sessions.h"
-#include "sim/world/timers.h"
+#include "sim/world/parts.h"
 
 namespace whorl::sim {
 namespace {

@@ -3,13 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/world/faults.h"
-#include "sim/world/network.h"
-#include "sim/world/operator.h"
-#include "sim/world/participant.h"
-#include "sim/world/process.h"
+#include "sim/world/parts.h"
 #include "sim/world/resource.h"
-#include "sim/world/spanner.h"
 #include "sim/world/start_rows.h"
 #include "sim/world/world_context.h"
 

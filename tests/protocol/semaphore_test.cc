@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "protocol/infos.h"
 #include "protocol/protocol.h"
-#include "protocol/semaphore/info.h"
 #include "tests/protocol/process_under_test.h"
 #include "tests/protocol/protocol_testing.h"
 

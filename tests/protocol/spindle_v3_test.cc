@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/infos.h"
 #include "protocol/protocol.h"
-#include "protocol/spindle_v3/info.h"
 #include "protocol/spindle_v3/words.h"
 #include "tests/protocol/process_under_test.h"
 #include "tests/protocol/protocol_testing.h"

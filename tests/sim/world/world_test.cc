@@ -11,10 +11,8 @@
 #include "protocol/spanner/fingerprint.h"
 #include "protocol/spindle_v2/words.h"
 #include "sim/world/chance.h"
-#include "sim/world/faults.h"
 #include "sim/world/node_clock.h"
-#include "sim/world/participant.h"
-#include "sim/world/process.h"
+#include "sim/world/parts.h"
 #include "sim/world/world_context.h"
 #include "tests/support/sim_testing.h"
 
