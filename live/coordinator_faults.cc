@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "live/coordinator.h"
-#include "protocol/spindle_v2/words.h"
 #include "sim/scenario/rules.h"
 #include "sim/world/fault_effects.h"
 
@@ -204,12 +203,8 @@ void Coordinator::CarryOut(const sim::ActAsOperator& acts) {
   if (!status.ok()) return At(Now() + kOperatorRetry, [this, acts] { CarryOut(acts); });
   CallName nobody;
   nobody.lock = TargetOf(scenario_.faults[acts.fault].what)->lock;
-  record_.commits.push_back({.at = Now(),
-                             .call = nobody,
-                             .step = spindle_v2::steps::kCheck,
-                             .commit = commit,
-                             .before = {},
-                             .after = {}});
+  record_.commits.push_back(
+      {.at = Now(), .call = nobody, .step = {}, .commit = commit, .before = {}, .after = {}});
   RecordEvent(sim::FaultEnded{.fault = acts.fault});
 }
 

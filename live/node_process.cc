@@ -17,7 +17,6 @@
 #include "live/participant.h"
 #include "live/reporter.h"
 #include "protocol/protocols.h"
-#include "protocol/spindle_v2/words.h"
 #include "real_client/lock_loop.h"
 #include "real_client/spanner_client.h"
 #include "sim/world/world_setup.h"
@@ -48,8 +47,8 @@ class NodeProcess {
                                             .call_observer = calls_},
                                            client_);
     if (!opened.ok()) return reporter_.Send(CannotGoOn{.why = FormatStatus(opened)});
-    Transaction probe =
-        OneStatement(spindle_v2::steps::kCheck, Mode::kStrongRead, Sql::Intern("SELECT 1"), {});
+    Transaction probe = OneStatement(FindProtocol(setup_.scenario.protocol)->steps.front(),
+                                     Mode::kStrongRead, Sql::Intern("SELECT 1"), {});
     probe.give_up_at = real_client::MonotonicNow() + kConnectingMax;
     client_->Run(std::move(probe), [this](const TransactionResult&) { reporter_.Send(Ready{}); });
   }

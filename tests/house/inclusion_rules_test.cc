@@ -401,6 +401,31 @@ TEST_P(InclusionRulesTest, NoSourceComparesWithAProtocolsName) {
   }
 }
 
+// Where protocols are judged, and run, neither a name nor a step of one of them stands, be it compared or not: that
+// would be a difference that no rule has. A lock table that is described in a file has no name here.
+TEST(ProtocolNamesTest, NoneStandsWhereAnyProtocolIsJudged) {
+  const fs::path root = WHORL_SOURCE_DIR;
+  // Formats of logs, by the program that writes them; and what is said of files that nobody can read.
+  const std::vector<std::string> excepted = {"check/log_lines.cc", "check/looks_like.cc"};
+  const std::regex quoted(R"re("(spindle_v2|spindle_v3|fenced_lease|semaphore|lease_lock)")re");
+  const std::regex qualified(
+      R"re(\b(spindle_v2|spindle_v3|fenced_lease|semaphore|lease_lock)::)re");
+  for (const std::string folder : {"check", "live", "sim/judge", "sim/report", "sim/measure"}) {
+    for (const fs::path& source : SourcesUnder(root / folder)) {
+      const std::string path = fs::relative(source, root).generic_string();
+      if (std::ranges::find(excepted, path) != excepted.end()) continue;
+      std::istringstream lines(ReadText(source));
+      for (std::string line; std::getline(lines, line);) {
+        const std::string code = line.substr(0, line.find("//"));
+        const std::string_view text = StripLeft(code);
+        if (text.starts_with("/*") || text.starts_with("* ")) continue;
+        EXPECT_FALSE(std::regex_search(code, quoted) || std::regex_search(code, qualified))
+            << path << ": " << line;
+      }
+    }
+  }
+}
+
 // ------------------------------------------------------------------------------------------------
 // The check itself, on crafted texts
 
