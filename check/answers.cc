@@ -17,14 +17,14 @@ Between TrueOf(const Process& who, Timestamp at) { return who.clock.TrueTime(at)
 
 }  // namespace
 
-void Answers::Add(const LogLine& said) {
+void Answers::Add(const LogLine& log_line) {
   tally_.Judged();
-  const Process* who = processes_.Find(said.process);
-  waiting_.push_back({.process = said.process,
-                      .lock = said.lock,
+  const Process* who = processes_.Find(log_line.process);
+  waiting_.push_back({.process = log_line.process,
+                      .lock = log_line.lock,
                       .who = who,
-                      .asked = said.asked,
-                      .at = said.at,
+                      .asked = log_line.asked,
+                      .at = log_line.at,
                       .started = who == nullptr ? std::nullopt : who->started,
                       .has_restarted = who != nullptr && who->has_restarted});
 }

@@ -25,8 +25,8 @@ class Answers final : public LineJudge {
   Answers(const Processes& processes, const Ownership& ownership)
       : processes_(processes), ownership_(ownership) {}
 
-  // REQUIRES: said.statement is kAnswers; statements of one process come in the order of its clock.
-  void Add(const LogLine& said);
+  // REQUIRES: log_line.statement is kAnswers; statements of one process come in the order of its clock.
+  void Add(const LogLine& log_line);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Judges answers that were given before `watermark`, in true time: the changes of rows before it, and
   // for a window after it, were recorded.

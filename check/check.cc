@@ -35,7 +35,7 @@ std::string_view WhyNotJudged(Invariant invariant) {
 }
 
 // Whether a line that something ended says that there is a line of its beginning.
-bool WantsBeginning(const LogLine& said) { return said.ends && !said.lock.empty(); }
+bool WantsBeginning(const LogLine& log_line) { return log_line.ends && !log_line.lock.empty(); }
 
 Duration Greatest(Offsets offsets) {
   return std::max(offsets.most < Duration{} ? -offsets.most : offsets.most,
@@ -169,28 +169,28 @@ void Checker::Add(Operation operation) {
   Key key;
   if (const auto* row = std::get_if<RowChange>(&operation.what)) {
     key = {row->commit, kRow + added_};
-  } else if (const auto* said = std::get_if<LogLine>(&operation.what)) {
-    key = {said->at, said->number ? static_cast<uint64_t>(*said->number) : added_};
+  } else if (const auto* log_line = std::get_if<LogLine>(&operation.what)) {
+    key = {log_line->at, log_line->number ? static_cast<uint64_t>(*log_line->number) : added_};
   } else {
-    const auto& called = std::get<CommitRecord>(operation.what);
-    key = {called.commit, added_};
+    const auto& commit_record = std::get<CommitRecord>(operation.what);
+    key = {commit_record.commit, added_};
     // As a line of the process it stands where the reply came.
     Add({.place = operation.place,
-         .what = LogLine{.process = called.process,
-                         .lock = called.lock,
-                         .at = called.received,
-                         .number = called.number,
+         .what = LogLine{.process = commit_record.process,
+                         .lock = commit_record.lock,
+                         .at = commit_record.received,
+                         .number = commit_record.number,
                          .statement = Statement::kOther,
                          .lapses_in = {},
                          .token = {},
-                         .sender = called.sender,
+                         .sender = commit_record.sender,
                          .is_call = true}});
   }
   if (taken_ && key.first < *taken_) {
     ++metrics_.late;
     if (const auto* row = std::get_if<RowChange>(&operation.what)) rows_.AddLate(*row);
-    if (const auto* said = std::get_if<LogLine>(&operation.what)) {
-      const std::string why = Cat("a line of ", said->process, " at ", TimeText(said->at),
+    if (const auto* log_line = std::get_if<LogLine>(&operation.what)) {
+      const std::string why = Cat("a line of ", log_line->process, " at ", TimeText(log_line->at),
                                   " came after later ones were judged");
       MissingLines(why, "sort the lines, or allow a greater --window");
     }
@@ -216,7 +216,8 @@ void Checker::TakeWaiting() {
 
 void Checker::Take(const Operation& operation) {
   if (const auto* row = std::get_if<RowChange>(&operation.what)) return On(*row);
-  if (const auto* said = std::get_if<LogLine>(&operation.what)) return On(*said, operation.place);
+  if (const auto* log_line = std::get_if<LogLine>(&operation.what))
+    return On(*log_line, operation.place);
   On(std::get<CommitRecord>(operation.what), operation.place);
 }
 
@@ -233,7 +234,7 @@ void Checker::On(const RowChange& change) {
   ownership_.Forget(lines_.own_tokens.Needed(lines_.answers.Needed(watermark)));
 }
 
-bool Checker::FollowNumbers(Process& process, const LogLine& said, const Place& place) {
+bool Checker::FollowNumbers(Process& process, const LogLine& log_line, const Place& place) {
   if (!process.has_restarted) return false;
   // It goes on in the file of the process that had logged its own start there before.
   if (!process.file_before.empty() && place.file == process.file_before &&
@@ -242,9 +243,9 @@ bool Checker::FollowNumbers(Process& process, const LogLine& said, const Place& 
   }
   // Numbers that fall may also be of a third process, whose first lines are missing. Two that go on in turns,
   // each exactly where it had stopped, are of two.
-  const bool goes_on = said.number == process.number.value_or(0) + 1;
+  const bool goes_on = log_line.number == process.number.value_or(0) + 1;
   const bool is_of_before =
-      !goes_on && process.number_before && said.number == *process.number_before + 1;
+      !goes_on && process.number_before && log_line.number == *process.number_before + 1;
   if (is_of_before) {
     std::swap(process.number, process.number_before);
     ++process.turns;
@@ -254,40 +255,41 @@ bool Checker::FollowNumbers(Process& process, const LogLine& said, const Place& 
   return process.turns > 1;
 }
 
-void Checker::TwoProcesses(Process& process, const LogLine& said, const Place& place) {
-  const std::string& name = said.process;
+void Checker::TwoProcesses(Process& process, const LogLine& log_line, const Place& place) {
+  const std::string& name = log_line.process;
   if (!std::exchange(process.is_two, true)) {
-    const std::string why =
-        Cat("one id, two processes: ", name, " started at ", TimeText(*process.started),
-            ", and the one that had started before under that id logged on at ", TimeText(said.at));
+    const std::string why = Cat(
+        "one id, two processes: ", name, " started at ", TimeText(*process.started),
+        ", and the one that had started before under that id logged on at ", TimeText(log_line.at));
     Problem(place, why);
     AddMissing(why, "give each process an id of its own");
     lines_.ForEach([&](LineJudge& judge) { judge.Doubt(name); });
   }
   // Whose line it is is not known.
-  lines_.ForEach([&](LineJudge& judge) { judge.Gap(name, process.last_line, said.at); });
+  lines_.ForEach([&](LineJudge& judge) { judge.Gap(name, process.last_line, log_line.at); });
 }
 
-bool Checker::Number(const LogLine& said, const Place& place) {
-  Process& process = Known(said.process);
-  const bool is_anew = said.statement == Statement::kStarted && said.number.value_or(1) == 1;
+bool Checker::Number(const LogLine& log_line, const Place& place) {
+  Process& process = Known(log_line.process);
+  const bool is_anew =
+      log_line.statement == Statement::kStarted && log_line.number.value_or(1) == 1;
   // Lines come in the order of time and number, so the same one again comes at once.
-  if (said.number && process.number == said.number && process.last_line == said.at) {
+  if (log_line.number && process.number == log_line.number && process.last_line == log_line.at) {
     ++metrics_.duplicates;
     return false;
   }
   const std::optional<int64_t> number_before = process.number;
   const int64_t expected = number_before.value_or(0) + 1;
-  if (!is_anew && (process.is_two || FollowNumbers(process, said, place))) {
-    TwoProcesses(process, said, place);
-    process.number = said.number ? said.number : process.number;
-  } else if (said.number) {
-    if (*said.number != expected && !is_anew) {
+  if (!is_anew && (process.is_two || FollowNumbers(process, log_line, place))) {
+    TwoProcesses(process, log_line, place);
+    process.number = log_line.number ? log_line.number : process.number;
+  } else if (log_line.number) {
+    if (*log_line.number != expected && !is_anew) {
       ++metrics_.gaps;
       lines_.ForEach(
-          [&](LineJudge& judge) { judge.Gap(said.process, process.last_line, said.at); });
+          [&](LineJudge& judge) { judge.Gap(log_line.process, process.last_line, log_line.at); });
     }
-    process.number = said.number;
+    process.number = log_line.number;
   }
   if (is_anew) {
     ++process.starts;
@@ -295,26 +297,26 @@ bool Checker::Number(const LogLine& said, const Place& place) {
     process.turns = 0;
     process.file_before = process.started ? process.file_of_start : std::string();
     process.file_of_start = place.file;
-    process.started = said.at;
+    process.started = log_line.at;
     process.has_restarted = process.last_line.has_value();
     lines_.ForEach(
-        [&](LineJudge& judge) { judge.Restart(said.process, process.last_line, said.at); });
+        [&](LineJudge& judge) { judge.Restart(log_line.process, process.last_line, log_line.at); });
   }
-  process.last_line = said.at;
+  process.last_line = log_line.at;
   return true;
 }
 
-void Checker::Note(const LogLine& said) {
-  Process& process = processes_.At(said.process);
+void Checker::Note(const LogLine& log_line) {
+  Process& process = processes_.At(log_line.process);
   const auto logs = [&](Kind kind) { process.logs[static_cast<size_t>(kind)] = true; };
   const auto ends = [&](Kind kind) { process.logs_ends[static_cast<size_t>(kind)] = true; };
-  const bool is_of_another = !said.sender.empty() && said.sender != said.process;
-  if (is_of_another) Known(said.sender).takes_part = true;
-  switch (said.statement) {
+  const bool is_of_another = !log_line.sender.empty() && log_line.sender != log_line.process;
+  if (is_of_another) Known(log_line.sender).takes_part = true;
+  switch (log_line.statement) {
     case Statement::kLeads:
       has_begun_ = true;
       // Who logs renewals alone has begun before.
-      if (!said.is_renewal) logs(Kind::kLeading);
+      if (!log_line.is_renewal) logs(Kind::kLeading);
       break;
     case Statement::kLeadsNot:
       ends(Kind::kLeading);
@@ -331,7 +333,7 @@ void Checker::Note(const LogLine& said) {
       break;
     case Statement::kOwns:
       // That it owns none says nothing, if it never says which one it owns.
-      if (said.token) logs(Kind::kOwning);
+      if (log_line.token) logs(Kind::kOwning);
       break;
     case Statement::kAccepts:
     case Statement::kRefuses:
@@ -347,75 +349,76 @@ void Checker::Note(const LogLine& said) {
     case Statement::kOther:
       break;
   }
-  if (said.token && said.statement != Statement::kOwns) logs(Kind::kTokens);
-  if (said.shows) logs(*said.shows);
+  if (log_line.token && log_line.statement != Statement::kOwns) logs(Kind::kTokens);
+  if (log_line.shows) logs(*log_line.shows);
   process.takes_part = process.takes_part || !is_of_another;
 }
 
-void Checker::NotUnderstood(const LogLine& said) {
+void Checker::NotUnderstood(const LogLine& log_line) {
   // The first one is told.
   if (!std::exchange(has_misunderstood_, true)) {
-    MissingLines(Cat("the ", said.unclear.empty() ? std::string("line") : said.unclear, " of ",
-                     said.process, " at ", TimeText(said.at), " was not recognised"),
-                 "name it as docs/CHECKING.md does, or \"goes_on\" if it says nothing of a lock");
+    MissingLines(
+        Cat("the ", log_line.unclear.empty() ? std::string("line") : log_line.unclear, " of ",
+            log_line.process, " at ", TimeText(log_line.at), " was not recognised"),
+        "name it as docs/CHECKING.md does, or \"goes_on\" if it says nothing of a lock");
   }
-  lines_.ForEach([&](LineJudge& judge) { judge.Gap(said.process, said.at, said.at); });
+  lines_.ForEach([&](LineJudge& judge) { judge.Gap(log_line.process, log_line.at, log_line.at); });
 }
 
-void Checker::HadNotBegun(const LogLine& said) {
-  Unbegun& unbegun = unbegun_[{said.process, said.statement}];
-  if (unbegun.count++ == 0) unbegun.lock = said.lock;
+void Checker::HadNotBegun(const LogLine& log_line) {
+  Unbegun& unbegun = unbegun_[{log_line.process, log_line.statement}];
+  if (unbegun.count++ == 0) unbegun.lock = log_line.lock;
 }
 
-void Checker::On(const LogLine& said, const Place& place) {
-  processes_.Saw(said.at);
-  if (said.lapses_in) processes_.Saw(said.at + *said.lapses_in);
-  if (said.asked) processes_.Saw(*said.asked);
-  if (!Number(said, place)) return;
-  ++(said.is_call ? metrics_.calls : metrics_.statements);
-  Note(said);
-  if (said.is_span && said.statement != Statement::kNotUnderstood) return OnSpan(said);
-  switch (said.statement) {
+void Checker::On(const LogLine& log_line, const Place& place) {
+  processes_.Saw(log_line.at);
+  if (log_line.lapses_in) processes_.Saw(log_line.at + *log_line.lapses_in);
+  if (log_line.asked) processes_.Saw(*log_line.asked);
+  if (!Number(log_line, place)) return;
+  ++(log_line.is_call ? metrics_.calls : metrics_.statements);
+  Note(log_line);
+  if (log_line.is_span && log_line.statement != Statement::kNotUnderstood) return OnSpan(log_line);
+  switch (log_line.statement) {
     case Statement::kLeads:
-      return Leads(said);
+      return Leads(log_line);
     case Statement::kLeadsNot:
-      LeadsNot(said);
-      return Settle(said.at);
+      LeadsNot(log_line);
+      return Settle(log_line.at);
     case Statement::kWorks:
-      lines_.work.Begin(said.process, said.lock, said.at);
-      return lines_.releases.Begin(said.process, said.lock, said.at);
+      lines_.work.Begin(log_line.process, log_line.lock, log_line.at);
+      return lines_.releases.Begin(log_line.process, log_line.lock, log_line.at);
     case Statement::kRests:
-      Rests(said);
-      return Settle(said.at);
+      Rests(log_line);
+      return Settle(log_line.at);
     case Statement::kGone:
-      lines_.own_tokens.Gone(said.process, said.at);
-      LeadsNot(said);
-      Rests(said);
-      return Settle(said.at);
+      lines_.own_tokens.Gone(log_line.process, log_line.at);
+      LeadsNot(log_line);
+      Rests(log_line);
+      return Settle(log_line.at);
     case Statement::kSawEnd:
-      return SawEnd(said);
+      return SawEnd(log_line);
     case Statement::kAnswers:
-      if (said.token) lines_.handed.Add(said);
-      lines_.answers.Add(said);
-      return Settle(said.at);
+      if (log_line.token) lines_.handed.Add(log_line);
+      lines_.answers.Add(log_line);
+      return Settle(log_line.at);
     case Statement::kOwns:
-      lines_.own_tokens.Add(said);
-      return Settle(said.at);
+      lines_.own_tokens.Add(log_line);
+      return Settle(log_line.at);
     case Statement::kAccepts:
-      return Accepts(said);
+      return Accepts(log_line);
     case Statement::kAborted:
     case Statement::kCalled:
       // Counted as a statement above.
       --metrics_.statements;
       ++metrics_.calls;
-      return rows_.AddAttempt(said);
+      return rows_.AddAttempt(log_line);
     case Statement::kMayEnd:
-      lines_.beliefs.MayEnd(said.process, said.lock, said.at);
-      return lines_.work.MayEnd(said.process, said.lock, said.at);
+      lines_.beliefs.MayEnd(log_line.process, log_line.lock, log_line.at);
+      return lines_.work.MayEnd(log_line.process, log_line.lock, log_line.at);
     case Statement::kHasStill:
-      return lines_.beliefs.HasStill(said.process, said.lock);
+      return lines_.beliefs.HasStill(log_line.process, log_line.lock);
     case Statement::kNotUnderstood:
-      return NotUnderstood(said);
+      return NotUnderstood(log_line);
     case Statement::kStarted:
     case Statement::kRefuses:
     case Statement::kOther:
@@ -423,54 +426,59 @@ void Checker::On(const LogLine& said, const Place& place) {
   }
 }
 
-void Checker::Leads(const LogLine& said) {
-  if (said.is_renewal) processes_.At(said.process).logs_renewals = true;
-  const auto lapses = said.lapses_in ? std::optional(said.at + *said.lapses_in) : std::nullopt;
-  if (!lines_.beliefs.Begin(said.process, said.lock, said.at, lapses, said.is_renewal))
-    HadNotBegun(said);
-  if (said.token) lines_.handed.Add(said);
+void Checker::Leads(const LogLine& log_line) {
+  if (log_line.is_renewal) processes_.At(log_line.process).logs_renewals = true;
+  const auto lapses =
+      log_line.lapses_in ? std::optional(log_line.at + *log_line.lapses_in) : std::nullopt;
+  if (!lines_.beliefs.Begin(log_line.process, log_line.lock, log_line.at, lapses,
+                            log_line.is_renewal))
+    HadNotBegun(log_line);
+  if (log_line.token) lines_.handed.Add(log_line);
 }
 
-void Checker::LeadsNot(const LogLine& said) {
-  const bool had_begun = lines_.beliefs.End(said.process, said.lock, said.asked.value_or(said.at));
-  if (!had_begun && WantsBeginning(said)) HadNotBegun(said);
+void Checker::LeadsNot(const LogLine& log_line) {
+  const bool had_begun =
+      lines_.beliefs.End(log_line.process, log_line.lock, log_line.asked.value_or(log_line.at));
+  if (!had_begun && WantsBeginning(log_line)) HadNotBegun(log_line);
 }
 
-void Checker::Rests(const LogLine& said) {
-  const bool had_begun = lines_.work.End(said.process, said.lock, said.at);
-  if (!had_begun && WantsBeginning(said)) HadNotBegun(said);
-  lines_.releases.End(said.process, said.lock, said.at);
+void Checker::Rests(const LogLine& log_line) {
+  const bool had_begun = lines_.work.End(log_line.process, log_line.lock, log_line.at);
+  if (!had_begun && WantsBeginning(log_line)) HadNotBegun(log_line);
+  lines_.releases.End(log_line.process, log_line.lock, log_line.at);
 }
 
-void Checker::SawEnd(const LogLine& said) {
-  std::deque<Process::End>& ends = Known(said.sender).ends;
+void Checker::SawEnd(const LogLine& log_line) {
+  std::deque<Process::End>& ends = Known(log_line.sender).ends;
   if (ends.size() == kEndsKept) ends.pop_front();
-  ends.push_back({.by = &processes_.At(said.process), .at = said.at});
+  ends.push_back({.by = &processes_.At(log_line.process), .at = log_line.at});
 }
 
-void Checker::Accepts(const LogLine& said) {
-  if (said.token) return lines_.accepted.Add(said);
-  lines_.accepted.Missing(Cat(said.process, " accepted a write without a token that was recorded"),
-                          "log each \"write\" at the resource, with its token");
+void Checker::Accepts(const LogLine& log_line) {
+  if (log_line.token) return lines_.accepted.Add(log_line);
+  lines_.accepted.Missing(
+      Cat(log_line.process, " accepted a write without a token that was recorded"),
+      "log each \"write\" at the resource, with its token");
 }
 
-void Checker::OnSpan(const LogLine& said) {
+void Checker::OnSpan(const LogLine& log_line) {
   Spans* const spans[] = {&lines_.beliefs, &lines_.work};
-  const bool is_work = said.statement == Statement::kWorks || said.statement == Statement::kRests;
-  switch (said.statement) {
+  const bool is_work =
+      log_line.statement == Statement::kWorks || log_line.statement == Statement::kRests;
+  switch (log_line.statement) {
     case Statement::kLeads:
     case Statement::kWorks:
-      spans[is_work]->BeginNested(said.process, said.lock, said.at);
-      if (is_work) lines_.releases.Begin(said.process, said.lock, said.at);
+      spans[is_work]->BeginNested(log_line.process, log_line.lock, log_line.at);
+      if (is_work) lines_.releases.Begin(log_line.process, log_line.lock, log_line.at);
       return;
     case Statement::kLeadsNot:
     case Statement::kRests:
-      if (!spans[is_work]->EndNested(said.process, said.lock, said.at)) return;
-      if (is_work) lines_.releases.End(said.process, said.lock, said.at);
-      return Settle(said.at);
+      if (!spans[is_work]->EndNested(log_line.process, log_line.lock, log_line.at)) return;
+      if (is_work) lines_.releases.End(log_line.process, log_line.lock, log_line.at);
+      return Settle(log_line.at);
     default:  // kMayEnd
-      for (Spans* both : spans) both->MayEnd(said.process, said.lock, said.at);
-      lines_.releases.Restart(said.process, said.at, Timestamp::Max());
+      for (Spans* both : spans) both->MayEnd(log_line.process, log_line.lock, log_line.at);
+      lines_.releases.Restart(log_line.process, log_line.at, Timestamp::Max());
       return;
   }
 }
@@ -490,26 +498,27 @@ void Checker::Settle(Timestamp at) {
   ownership_.Forget(lines_.own_tokens.Needed(lines_.answers.Needed(watermark)));
 }
 
-void Checker::On(const CommitRecord& called, const Place& place) {
-  rows_.Add(called);
-  processes_.Saw(called.received);
+void Checker::On(const CommitRecord& commit_record, const Place& place) {
+  rows_.Add(commit_record);
+  processes_.Saw(commit_record.received);
   processes_.Drifts();
-  Process& process = Known(called.process);
-  if (!called.step.empty() && !called.IsOfAnother()) {
+  Process& process = Known(commit_record.process);
+  if (!commit_record.step.empty() && !commit_record.IsOfAnother()) {
     process.logs[static_cast<size_t>(Kind::kReleases)] = true;
   }
-  const std::string where =
-      place.line == 0 ? called.process
-                      : Cat(called.process, " at ", place.file, ":", std::to_string(place.line));
-  const std::string wrong = process.clock.Call(called.sent, called.commit, called.received, where);
+  const std::string where = place.line == 0 ? commit_record.process
+                                            : Cat(commit_record.process, " at ", place.file, ":",
+                                                  std::to_string(place.line));
+  const std::string wrong =
+      process.clock.Call(commit_record.sent, commit_record.commit, commit_record.received, where);
   if (!wrong.empty()) {
-    Problem(place, Cat("the clock of ", called.process, " contradicts itself: ", wrong));
-    const std::string why = Cat("the clock of ", called.process, " contradicts itself");
+    Problem(place, Cat("the clock of ", commit_record.process, " contradicts itself: ", wrong));
+    const std::string why = Cat("the clock of ", commit_record.process, " contradicts itself");
     const std::string remedy = "declare how far off it can be, or leave its lines out";
     MissingLines(why, remedy);
-    lines_.ForEach([&](LineJudge& judge) { judge.Doubt(called.process); });
+    lines_.ForEach([&](LineJudge& judge) { judge.Doubt(commit_record.process); });
   }
-  if (process.clock.IsKnown()) Learn(Greatest(process.clock.At(called.received)));
+  if (process.clock.IsKnown()) Learn(Greatest(process.clock.At(commit_record.received)));
 }
 
 void Checker::On(const ProcessDeclaration& declared, const Place& place) {

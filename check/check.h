@@ -141,29 +141,29 @@ class Checker {
   // Ends what `lines` judge, a copy or not.
   HistoryVerdict Conclude(LineJudges& lines) const;
   void On(const RowChange& change);
-  void On(const LogLine& said, const Place& place);
+  void On(const LogLine& log_line, const Place& place);
   // What the line shows of its process beside what it says.
-  void Note(const LogLine& said);
+  void Note(const LogLine& log_line);
   // Each of these judges the lines of one statement.
-  void NotUnderstood(const LogLine& said);
-  void Leads(const LogLine& said);
-  void LeadsNot(const LogLine& said);
-  void Rests(const LogLine& said);
-  void SawEnd(const LogLine& said);
-  void Accepts(const LogLine& said);
+  void NotUnderstood(const LogLine& log_line);
+  void Leads(const LogLine& log_line);
+  void LeadsNot(const LogLine& log_line);
+  void Rests(const LogLine& log_line);
+  void SawEnd(const LogLine& log_line);
+  void Accepts(const LogLine& log_line);
   // The same, for a line that begins or ends one of several spans (LogLine::is_span).
-  void OnSpan(const LogLine& said);
+  void OnSpan(const LogLine& log_line);
   // Judges and forgets what nothing that is yet to come can change.
   void Settle(Timestamp at);
-  void On(const CommitRecord& called, const Place& place);
+  void On(const CommitRecord& commit_record, const Place& place);
   void On(const ProcessDeclaration& declared, const Place& place);
   // Whether the line is new; false: it was there before.
-  bool Number(const LogLine& said, const Place& place);
+  bool Number(const LogLine& log_line, const Place& place);
   // Follows the numbers of the processes that have the id. Whether two have it at one time.
-  static bool FollowNumbers(Process& process, const LogLine& said, const Place& place);
-  void TwoProcesses(Process& process, const LogLine& said, const Place& place);
+  static bool FollowNumbers(Process& process, const LogLine& log_line, const Place& place);
+  void TwoProcesses(Process& process, const LogLine& log_line, const Place& place);
   // Something ended that had not begun.
-  void HadNotBegun(const LogLine& said);
+  void HadNotBegun(const LogLine& log_line);
   // Processes that have not logged each kind of line that a judge needs of all.
   void MissingKinds(LineJudges& lines) const;
   void Problem(const Place& place, std::string text);

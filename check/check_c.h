@@ -20,7 +20,7 @@ whorl_check* whorl_check_new(const char* options, char** error);
 
 /* Adds the next line of a file (docs/CHECKING.md has the formats). Lines of several files may come in turn;
  * a file's lines come in order. Returns NULL, or what is wrong with the line: then nothing of it is added,
- * and nothing is said to hold any more. */
+ * and nothing is log_line to hold any more. */
 char* whorl_check_add_line(whorl_check* check, const char* file, const char* line);
 
 /* The verdict on all lines as JSON, as `whorl check --json` prints it. Nothing can be added after it:

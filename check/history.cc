@@ -15,12 +15,13 @@ std::optional<std::tuple<std::string, Timestamp, int64_t>> IdentityOf(const Oper
   if (const auto* row = std::get_if<RowChange>(&operation.what)) {
     return std::tuple("row " + row->lock, row->commit, int64_t{0});
   }
-  if (const auto* said = std::get_if<LogLine>(&operation.what)) {
-    if (!said->number) return std::nullopt;
-    return std::tuple("by " + said->process, said->at, *said->number);
+  if (const auto* log_line = std::get_if<LogLine>(&operation.what)) {
+    if (!log_line->number) return std::nullopt;
+    return std::tuple("by " + log_line->process, log_line->at, *log_line->number);
   }
-  const auto& called = std::get<CommitRecord>(operation.what);
-  return std::tuple("call " + called.Sender() + " " + called.lock, called.commit, int64_t{0});
+  const auto& commit_record = std::get<CommitRecord>(operation.what);
+  return std::tuple("call " + commit_record.Sender() + " " + commit_record.lock,
+                    commit_record.commit, int64_t{0});
 }
 
 }  // namespace
@@ -45,11 +46,12 @@ std::vector<Moment> History::InOrder(const Processes& processes) const {
     Timestamp at;
     if (const auto* row = std::get_if<RowChange>(&operation.what)) {
       at = row->commit;
-    } else if (const auto* said = std::get_if<LogLine>(&operation.what)) {
-      at = LikelyTime(processes, said->process, said->at);
+    } else if (const auto* log_line = std::get_if<LogLine>(&operation.what)) {
+      at = LikelyTime(processes, log_line->process, log_line->at);
     } else {
-      const auto& called = std::get<CommitRecord>(operation.what);
-      at = std::max(called.commit, LikelyTime(processes, called.process, called.received));
+      const auto& commit_record = std::get<CommitRecord>(operation.what);
+      at = std::max(commit_record.commit,
+                    LikelyTime(processes, commit_record.process, commit_record.received));
     }
     moments.push_back({.at = at, .operation = operation});
   }

@@ -186,23 +186,24 @@ Timestamp JepsenHistory::TimeOf(const Node& object, const Place& place, bool& is
   return Relative(Duration{time->integer});
 }
 
-void JepsenHistory::Acquire(const Op& op, Holder& holder, LogLine said, std::vector<LogLine>& out) {
+void JepsenHistory::Acquire(const Op& op, Holder& holder, LogLine log_line,
+                            std::vector<LogLine>& out) {
   holder.has_acquired = true;
   if (op.type != "ok") {
     wanted_.Counts().Use(Used::kGoesOn);
-    return out.push_back(std::move(said));
+    return out.push_back(std::move(log_line));
   }
   ++wanted_.jepsen_counts->operations;
   Value reply = op.value;
   const std::string lock = LockOf(op, reply);
   if (!wanted_.Wants(lock)) {
     wanted_.Counts().Pass(kOfAnotherLock, lock);
-    return out.push_back(std::move(said));
+    return out.push_back(std::move(log_line));
   }
   if (reply.refuses) {
     ++wanted_.jepsen_counts->acquires_refused;
     wanted_.Counts().Use(Used::kGoesOn);
-    return out.push_back(std::move(said));
+    return out.push_back(std::move(log_line));
   }
   Held& held = holder.held[lock];
   if (held.lapsed_by && *held.lapsed_by < op.at) held.times = 0;
@@ -214,19 +215,20 @@ void JepsenHistory::Acquire(const Op& op, Holder& holder, LogLine said, std::vec
     }
   }
   held.process = op.process;
-  said.lock = lock;
-  said.statement = Statement::kLeads;
-  said.token = reply.token;
+  log_line.lock = lock;
+  log_line.statement = Statement::kLeads;
+  log_line.token = reply.token;
   if (wanted_.jepsen.lease) {
     // It is had since some time between the question and the answer.
     const Duration took = op.asked ? op.at - op.asked->at : Duration{};
-    said.lapses_in = std::max(*wanted_.jepsen.lease - took, Duration{});
+    log_line.lapses_in = std::max(*wanted_.jepsen.lease - took, Duration{});
     held.lapsed_by = op.at + *wanted_.jepsen.lease;
   }
-  out.push_back(std::move(said));
+  out.push_back(std::move(log_line));
 }
 
-void JepsenHistory::Renew(const Op& op, Holder& holder, LogLine said, std::vector<LogLine>& out) {
+void JepsenHistory::Renew(const Op& op, Holder& holder, LogLine log_line,
+                          std::vector<LogLine>& out) {
   Value reply = op.value;
   const std::string lock = HeldBy(holder, LockOf(op, reply));
   const auto held = holder.held.find(lock);
@@ -234,19 +236,19 @@ void JepsenHistory::Renew(const Op& op, Holder& holder, LogLine said, std::vecto
                       wanted_.jepsen.lease && wanted_.Wants(lock);
   if (!renews) {
     wanted_.Counts().Use(Used::kGoesOn);
-    return out.push_back(std::move(said));
+    return out.push_back(std::move(log_line));
   }
   const Duration took = op.asked ? op.at - op.asked->at : Duration{};
-  said.lock = lock;
+  log_line.lock = lock;
   // No renewal of a log: whether it believes so until the lease's end since the question, or since the answer, is
   // not known, so that its belief may last.
-  said.statement = Statement::kLeads;
-  said.lapses_in = std::max(*wanted_.jepsen.lease - took, Duration{});
+  log_line.statement = Statement::kLeads;
+  log_line.lapses_in = std::max(*wanted_.jepsen.lease - took, Duration{});
   held->second.lapsed_by = op.at + *wanted_.jepsen.lease;
-  out.push_back(std::move(said));
+  out.push_back(std::move(log_line));
 }
 
-void JepsenHistory::Release(const Op& op, Holder& holder, const LogLine& said,
+void JepsenHistory::Release(const Op& op, Holder& holder, const LogLine& log_line,
                             std::vector<LogLine>& out) {
   Value reply = op.value;
   std::string lock = op.lock                            ? *op.lock
@@ -257,7 +259,7 @@ void JepsenHistory::Release(const Op& op, Holder& holder, const LogLine& said,
                                                         : std::string("lock");
   lock = HeldBy(holder, std::move(lock));
   const auto say = [&](Statement statement, Timestamp at, std::optional<Timestamp> asked = {}) {
-    LogLine& one = out.emplace_back(said);
+    LogLine& one = out.emplace_back(log_line);
     one.lock = lock;
     one.statement = statement;
     one.at = at;
@@ -269,7 +271,7 @@ void JepsenHistory::Release(const Op& op, Holder& holder, const LogLine& said,
   if (!wanted_.Wants(lock)) wanted_.Counts().Pass(kOfAnotherLock, lock);
   if (!wanted_.Wants(lock) || (held == holder.held.end() && holder.has_acquired)) {
     if (wanted_.Wants(lock)) wanted_.Counts().Use(Used::kGoesOn);
-    out.push_back(said);  // of what it does not have
+    out.push_back(log_line);  // of what it does not have
     return;
   }
   if (op.type == "invoke") {
@@ -348,29 +350,29 @@ void JepsenHistory::Read(const Node& object, const Place& place, std::vector<Ope
     if (is_relative) declared.clock_least = declared.clock_most = Duration{};
     out.push_back({.place = place, .what = std::move(declared)});
   }
-  LogLine said = {.process = op.holder,
-                  .lock = {},
-                  .at = op.at,
-                  .number = {},
-                  .statement = Statement::kOther,
-                  .lapses_in = {},
-                  .token = {},
-                  .sender = {}};
+  LogLine log_line = {.process = op.holder,
+                      .lock = {},
+                      .at = op.at,
+                      .number = {},
+                      .statement = Statement::kOther,
+                      .lapses_in = {},
+                      .token = {},
+                      .sender = {}};
   std::vector<LogLine> says;
   if (verb == Verb::kAcquire) {
-    Acquire(op, holder, std::move(said), says);
+    Acquire(op, holder, std::move(log_line), says);
   } else if (verb == Verb::kRelease) {
-    Release(op, holder, said, says);
+    Release(op, holder, log_line, says);
   } else if (verb == Verb::kRenew) {
-    Renew(op, holder, std::move(said), says);
+    Renew(op, holder, std::move(log_line), says);
   } else if (verb == Verb::kIgnore || Has(kOfNoLock, op.f)) {
     wanted_.Counts().Pass(":f of no lock", op.f);
-    says.push_back(std::move(said));
+    says.push_back(std::move(log_line));
   } else {
     wanted_.Counts().Pass(":f not recognised (--verbs acquire=.. release=..)", op.f);
-    said.statement = Statement::kNotUnderstood;
-    said.unclear = Cat(":f ", op.f);
-    says.push_back(std::move(said));
+    log_line.statement = Statement::kNotUnderstood;
+    log_line.unclear = Cat(":f ", op.f);
+    says.push_back(std::move(log_line));
   }
   if (op.type == "invoke")
     asked_.insert_or_assign(op.process, Asked{.value = op.value, .at = op.at});

@@ -73,9 +73,9 @@ class JepsenHistory {
 
   static Value ValueIn(const Node& value, int depth = 0);
   Timestamp TimeOf(const Node& object, const Place& place, bool& is_relative) const;
-  void Acquire(const Op& op, Holder& holder, LogLine said, std::vector<LogLine>& out);
-  void Release(const Op& op, Holder& holder, const LogLine& said, std::vector<LogLine>& out);
-  void Renew(const Op& op, Holder& holder, LogLine said, std::vector<LogLine>& out);
+  void Acquire(const Op& op, Holder& holder, LogLine log_line, std::vector<LogLine>& out);
+  void Release(const Op& op, Holder& holder, const LogLine& log_line, std::vector<LogLine>& out);
+  void Renew(const Op& op, Holder& holder, LogLine log_line, std::vector<LogLine>& out);
   // The lock that an operation is about, and what its reply says beyond.
   std::string LockOf(const Op& op, Value& reply);
   // Of the lock's name nothing is known, if the process has one lock only: that.

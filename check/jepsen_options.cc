@@ -9,7 +9,7 @@ namespace whorl::check {
 
 std::string Verbs::Parse(std::string_view text) {
   constexpr std::string_view kBetween = " \t\r\n;";
-  std::set<Verb> said;
+  std::set<Verb> log_line;
   while (true) {
     const size_t begin = text.find_first_not_of(kBetween);
     if (begin == std::string_view::npos) break;
@@ -24,7 +24,7 @@ std::string Verbs::Parse(std::string_view text) {
           Quoted(one));
     }
     // What is said stands in the place of what is usual.
-    if (said.insert(*verb).second) {
+    if (log_line.insert(*verb).second) {
       std::erase_if(words_, [&](const auto& word) { return word.second == *verb; });
     }
     std::string_view words = one.substr(equals + 1);
@@ -35,7 +35,8 @@ std::string Verbs::Parse(std::string_view text) {
       if (!word.empty()) words_.insert_or_assign(std::string(word), *verb);
     }
   }
-  return said.empty() ? "verbs are such as acquire=try-lock,lock release=unlock" : std::string();
+  return log_line.empty() ? "verbs are such as acquire=try-lock,lock release=unlock"
+                          : std::string();
 }
 
 std::optional<Verb> Verbs::Find(std::string_view f) const {

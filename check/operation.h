@@ -113,8 +113,8 @@ struct LogLine {
   const std::string& Sender() const { return sender.empty() ? process : sender; }
 };
 
-// What the process that has ended would have said. REQUIRES: said.statement is kSawEnd.
-LogLine AsOfEnded(const LogLine& said);
+// What the process that has ended would have said. REQUIRES: log_line.statement is kSawEnd.
+LogLine AsOfEnded(const LogLine& log_line);
 
 // A transaction that Spanner has committed, recorded by the process that sent it, or by a program that it passed.
 struct CommitRecord {

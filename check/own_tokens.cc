@@ -31,12 +31,12 @@ void OwnTokens::End(const std::string& process, const std::string* lock, Timesta
   }
 }
 
-void OwnTokens::Add(const LogLine& said) {
+void OwnTokens::Add(const LogLine& log_line) {
   tally_.Judged();
-  End(said.process, &said.lock, said.at, said.at);
-  if (!said.token) return;
-  spans_[{said.lock, *said.token}].push_back(
-      {.process = said.process, .who = processes_.Find(said.process), .from = said.at});
+  End(log_line.process, &log_line.lock, log_line.at, log_line.at);
+  if (!log_line.token) return;
+  spans_[{log_line.lock, *log_line.token}].push_back(
+      {.process = log_line.process, .who = processes_.Find(log_line.process), .from = log_line.at});
 }
 
 void OwnTokens::Gone(const std::string& process, Timestamp at) { End(process, nullptr, at, at); }

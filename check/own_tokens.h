@@ -30,8 +30,8 @@ class OwnTokens final : public LineJudge {
   OwnTokens(const Processes& processes, const Ownership& ownership)
       : processes_(processes), ownership_(ownership) {}
 
-  // REQUIRES: said.statement is kOwns.
-  void Add(const LogLine& said);
+  // REQUIRES: log_line.statement is kOwns.
+  void Add(const LogLine& log_line);
   // The process has none any more.
   void Gone(const std::string& process, Timestamp at);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;

@@ -95,10 +95,10 @@ class Collector {
     return event;
   }
 
-  void On(const LogLine& said, Timestamp at) {
-    if (said.statement == Statement::kSawEnd) return On(AsOfEnded(said), at);
+  void On(const LogLine& log_line, Timestamp at) {
+    if (log_line.statement == Statement::kSawEnd) return On(AsOfEnded(log_line), at);
     const auto kind = [&] {
-      switch (said.statement) {
+      switch (log_line.statement) {
         case Statement::kLeads:
         case Statement::kLeadsNot:
           return PageEventKind::kBeliefChanged;
@@ -106,8 +106,8 @@ class Collector {
         case Statement::kRests:
           return PageEventKind::kWorkChanged;
         case Statement::kStarted:
-          return said.number.value_or(1) == 1 ? PageEventKind::kProcessStarted
-                                              : PageEventKind::kLine;
+          return log_line.number.value_or(1) == 1 ? PageEventKind::kProcessStarted
+                                                  : PageEventKind::kLine;
         case Statement::kGone:
           return PageEventKind::kProcessGone;
         case Statement::kAnswers:
@@ -127,41 +127,44 @@ class Collector {
       }
       return PageEventKind::kLine;
     }();
-    EndBeliefThatLapsed(said, at);
+    EndBeliefThatLapsed(log_line, at);
     const bool is_of_resource = kind == PageEventKind::kWriteArrived;
-    PageEvent& event = Add(kind, at, is_of_resource ? std::string() : said.process, said.lock);
+    PageEvent& event =
+        Add(kind, at, is_of_resource ? std::string() : log_line.process, log_line.lock);
     // A process that takes no part in a lock is drawn as an empty line.
     const bool needs_node = kind != PageEventKind::kWriteArrived;
     if (needs_node && event.node < 0) event.kind = PageEventKind::kLine;
     event.is_sign = true;
-    event.is_on = said.statement == Statement::kLeads || said.statement == Statement::kWorks;
+    event.is_on =
+        log_line.statement == Statement::kLeads || log_line.statement == Statement::kWorks;
     if (kind == PageEventKind::kBeliefChanged) event.fields["believes"] = event.is_on;
     if (kind == PageEventKind::kWorkChanged) event.fields["at_work"] = event.is_on;
     if (kind == PageEventKind::kQuestionAnswered) event.fields["has_lock"] = true;
     if (is_of_resource) {
-      event.fields["resource"] = said.process;
+      event.fields["resource"] = log_line.process;
       event.fields["accepted"] = event.fields["fenced"] = true;
     }
-    if (said.lapses_in) event.fields["left"] = FormatDuration(*said.lapses_in);
-    if (said.token) event.fields["token"] = std::to_string(*said.token);
+    if (log_line.lapses_in) event.fields["left"] = FormatDuration(*log_line.lapses_in);
+    if (log_line.token) event.fields["token"] = std::to_string(*log_line.token);
   }
 
   // A belief lapses by itself unless a line says something of it before. Later lines come later.
-  void EndBeliefThatLapsed(const LogLine& said, Timestamp at) {
-    const bool is_about_all = said.statement == Statement::kGone ||
-                              said.statement == Statement::kStarted || said.lock.empty();
-    const bool is_of_belief = said.statement == Statement::kLeads ||
-                              said.statement == Statement::kLeadsNot || is_about_all;
+  void EndBeliefThatLapsed(const LogLine& log_line, Timestamp at) {
+    const bool is_about_all = log_line.statement == Statement::kGone ||
+                              log_line.statement == Statement::kStarted || log_line.lock.empty();
+    const bool is_of_belief = log_line.statement == Statement::kLeads ||
+                              log_line.statement == Statement::kLeadsNot || is_about_all;
     std::erase_if(lapses_, [&](const Lapse& lapse) {
-      if (lapse.process != said.process) return false;
+      if (lapse.process != log_line.process) return false;
       if (lapse.at < at) {
         AddLapse(lapse);
         return true;
       }
-      return is_of_belief && (is_about_all || lapse.lock == said.lock);
+      return is_of_belief && (is_about_all || lapse.lock == log_line.lock);
     });
-    if (said.statement == Statement::kLeads && said.lapses_in) {
-      lapses_.push_back({.process = said.process, .lock = said.lock, .at = at + *said.lapses_in});
+    if (log_line.statement == Statement::kLeads && log_line.lapses_in) {
+      lapses_.push_back(
+          {.process = log_line.process, .lock = log_line.lock, .at = at + *log_line.lapses_in});
     }
   }
 
@@ -173,19 +176,19 @@ class Collector {
     event.fields["lapsed"] = true;
   }
 
-  void On(const CommitRecord& called, Timestamp at) {
+  void On(const CommitRecord& commit_record, Timestamp at) {
     const uint32_t number = calls_++;
-    const Timestamp sent = LikelyTime(processes_, called.process, called.sent);
+    const Timestamp sent = LikelyTime(processes_, commit_record.process, commit_record.sent);
     // As the clock allows, in the order that is certain.
     const std::pair<PageEventKind, Timestamp> parts[] = {
-        {PageEventKind::kCallSent, std::min(sent, called.commit)},
-        {PageEventKind::kCallServed, called.commit},
+        {PageEventKind::kCallSent, std::min(sent, commit_record.commit)},
+        {PageEventKind::kCallServed, commit_record.commit},
         {PageEventKind::kCallEnded, at}};
     for (const auto& [kind, when] : parts) {
-      PageEvent& event = Add(kind, when, called.Sender(), called.lock);
+      PageEvent& event = Add(kind, when, commit_record.Sender(), commit_record.lock);
       event.number = number;
       event.is_sign = kind != PageEventKind::kCallServed;
-      event.fields["commit"] = FormatRfc3339(called.commit);
+      event.fields["commit"] = FormatRfc3339(commit_record.commit);
     }
   }
 

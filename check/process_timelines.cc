@@ -51,7 +51,8 @@ class Sweep {
     std::set<std::string> keys;   // of rows
     for (const Moment& moment : moments) {
       if (const auto* row = std::get_if<RowChange>(&moment.operation.what)) keys.insert(row->lock);
-      if (const auto* said = std::get_if<LogLine>(&moment.operation.what)) named.insert(said->lock);
+      if (const auto* log_line = std::get_if<LogLine>(&moment.operation.what))
+        named.insert(log_line->lock);
       if (const auto* call = std::get_if<CommitRecord>(&moment.operation.what))
         named.insert(call->lock);
     }
@@ -170,55 +171,56 @@ class Sweep {
     return {};
   }
 
-  void On(const CommitRecord& called, Timestamp at) {
-    const std::string& sender = called.Sender();
+  void On(const CommitRecord& commit_record, Timestamp at) {
+    const std::string& sender = commit_record.Sender();
     NodeLives& node = NodeOf(StateOf(sender));
     node.takes_part = true;
-    if (!called.lock.empty()) node.locks.insert(LockOf(called.lock));
+    if (!commit_record.lock.empty()) node.locks.insert(LockOf(commit_record.lock));
     AddSign(sender, at, /*commits=*/true);
     LifeOf(sender, StateOf(sender))
-        .calls.push_back({.from = LikelyTime(processes_, called.process, called.sent), .to = at});
+        .calls.push_back(
+            {.from = LikelyTime(processes_, commit_record.process, commit_record.sent), .to = at});
   }
 
-  void On(const LogLine& said, Timestamp at) {
-    if (said.statement == Statement::kSawEnd && states_.contains(said.sender)) {
-      const Life& life = LifeOf(said.sender, StateOf(said.sender));
-      return life.gone ? void() : On(AsOfEnded(said), at);
+  void On(const LogLine& log_line, Timestamp at) {
+    if (log_line.statement == Statement::kSawEnd && states_.contains(log_line.sender)) {
+      const Life& life = LifeOf(log_line.sender, StateOf(log_line.sender));
+      return life.gone ? void() : On(AsOfEnded(log_line), at);
     }
     // A program that calls pass takes no part, and what it saw of a call is no line of its sender.
-    if (!said.sender.empty() && said.sender != said.process) return;
-    State& state = StateOf(said.process);
+    if (!log_line.sender.empty() && log_line.sender != log_line.process) return;
+    State& state = StateOf(log_line.process);
     NodeLives& node = NodeOf(state);
-    if (said.statement == Statement::kStarted && said.number.value_or(1) == 1) {
-      StartAnew(said.process, at, state);
+    if (log_line.statement == Statement::kStarted && log_line.number.value_or(1) == 1) {
+      StartAnew(log_line.process, at, state);
     }
-    Follow(said, at, state);
-    if (IsOfCandidate(said.statement)) {
+    Follow(log_line, at, state);
+    if (IsOfCandidate(log_line.statement)) {
       node.takes_part = true;
-      if (!said.lock.empty()) node.locks.insert(LockOf(said.lock));
+      if (!log_line.lock.empty()) node.locks.insert(LockOf(log_line.lock));
     }
-    const bool lapses = said.statement == Statement::kLeadsNot;
-    AddSign(said.process, at, /*commits=*/false, lapses);
+    const bool lapses = log_line.statement == Statement::kLeadsNot;
+    AddSign(log_line.process, at, /*commits=*/false, lapses);
   }
 
   // What the process leads, works on and has ended by the line.
-  void Follow(const LogLine& said, Timestamp at, State& state) {
-    Life& life = LifeOf(said.process, state);
-    switch (said.statement) {
+  void Follow(const LogLine& log_line, Timestamp at, State& state) {
+    Life& life = LifeOf(log_line.process, state);
+    switch (log_line.statement) {
       case Statement::kLeads:
-        state.believes.insert(said.lock);
+        state.believes.insert(log_line.lock);
         life.stopped.reset();
         break;
       case Statement::kLeadsNot:
-        LeadsNot(said.lock, at, state, life);
+        LeadsNot(log_line.lock, at, state, life);
         break;
       case Statement::kWorks:
         NodeOf(state).works = true;
-        state.works.try_emplace(said.lock, at);
+        state.works.try_emplace(log_line.lock, at);
         life.stopped.reset();
         break;
       case Statement::kRests:
-        EndWork(state, at, said.lock);
+        EndWork(state, at, log_line.lock);
         break;
       case Statement::kGone:
         EndWork(state, at);

@@ -9,10 +9,10 @@
 namespace whorl::check {
 namespace {
 
-std::optional<Used> UsedAs(const LogLine& said) {
-  switch (said.statement) {
+std::optional<Used> UsedAs(const LogLine& log_line) {
+  switch (log_line.statement) {
     case Statement::kLeads:
-      return said.is_renewal ? Used::kRenewed : Used::kLeads;
+      return log_line.is_renewal ? Used::kRenewed : Used::kLeads;
     case Statement::kLeadsNot:
       return Used::kLost;
     case Statement::kWorks:

@@ -520,84 +520,84 @@ void RecordReader::CallWithoutCommit(const Node& line, std::string_view id, std:
 
 void RecordReader::Said(const Node& line, std::string_view event, std::string_view id,
                         std::string_view lock) {
-  LogLine said = {.process = std::string(id),
-                  .lock = std::string(lock),
-                  .at = TimeIn(line, "time"),
-                  .number = NumberOf(line),
-                  .statement = StatementOf(event),
-                  .lapses_in = {},
-                  .is_renewal = event == "renewed",
-                  .asked = {},
-                  .token = {},
-                  .sender = {}};
-  if (said.statement == Statement::kAnswers) Answered(line, said);
-  if (said.statement == Statement::kAccepts && !WasAccepted(line)) {
-    said.statement = Statement::kRefuses;
+  LogLine log_line = {.process = std::string(id),
+                      .lock = std::string(lock),
+                      .at = TimeIn(line, "time"),
+                      .number = NumberOf(line),
+                      .statement = StatementOf(event),
+                      .lapses_in = {},
+                      .is_renewal = event == "renewed",
+                      .asked = {},
+                      .token = {},
+                      .sender = {}};
+  if (log_line.statement == Statement::kAnswers) Answered(line, log_line);
+  if (log_line.statement == Statement::kAccepts && !WasAccepted(line)) {
+    log_line.statement = Statement::kRefuses;
   }
-  const bool names_lock = NamesLock(said.statement);
+  const bool names_lock = NamesLock(log_line.statement);
   if (names_lock && lock.empty()) throw Wrong{Cat("the event ", Quoted(event), " wants \"lock\"")};
-  said.ends = event == "lost" || event == "rests";
-  if (names_lock) said.token = TokenOf(line);
-  if (said.statement == Statement::kLeads && Find(line, "left") != nullptr) {
-    said.lapses_in = ParseLength(TextIn(line, "left"), "left");
+  log_line.ends = event == "lost" || event == "rests";
+  if (names_lock) log_line.token = TokenOf(line);
+  if (log_line.statement == Statement::kLeads && Find(line, "left") != nullptr) {
+    log_line.lapses_in = ParseLength(TextIn(line, "left"), "left");
   }
-  Count(event, said);
-  Add(std::move(said));
+  Count(event, log_line);
+  Add(std::move(log_line));
 }
 
-void RecordReader::Answered(const Node& line, LogLine& said) {
+void RecordReader::Answered(const Node& line, LogLine& log_line) {
   const Node* has = Find(line, "has");
   if (has == nullptr || (has->text != "true" && has->text != "false")) {
     throw Wrong{"the event \"answer\" wants \"has\": true or false"};
   }
   if (has->text == "false") {
-    said.statement = Statement::kOther;
-    said.shows = Kind::kAnswers;
+    log_line.statement = Statement::kOther;
+    log_line.shows = Kind::kAnswers;
     wanted_.Counts().Use(Used::kAnswer);
   }
-  if (Find(line, "asked") != nullptr) said.asked = TimeIn(line, "asked");
+  if (Find(line, "asked") != nullptr) log_line.asked = TimeIn(line, "asked");
 }
 
-void RecordReader::Count(std::string_view event, LogLine& said) {
-  if (!wanted_.Wants(said.lock)) {
-    PassOver(said, kOfAnotherLock, said.lock);
+void RecordReader::Count(std::string_view event, LogLine& log_line) {
+  if (!wanted_.Wants(log_line.lock)) {
+    PassOver(log_line, kOfAnotherLock, log_line.lock);
   } else if (!IsKnownEvent(event)) {
-    said.statement = Statement::kNotUnderstood;
-    said.unclear = Cat("event ", Quoted(event));
+    log_line.statement = Statement::kNotUnderstood;
+    log_line.unclear = Cat("event ", Quoted(event));
     wanted_.Counts().Pass(kEventNotRecognised, event);
-  } else if (said.statement == Statement::kOther && !said.shows) {
+  } else if (log_line.statement == Statement::kOther && !log_line.shows) {
     wanted_.Counts().Use(Used::kGoesOn);
   }
 }
 
-void RecordReader::PassOver(LogLine& said, std::string_view reason, std::string_view word) {
+void RecordReader::PassOver(LogLine& log_line, std::string_view reason, std::string_view word) {
   wanted_.Counts().Pass(reason, word);
-  switch (said.statement) {
+  switch (log_line.statement) {
     case Statement::kLeads:
     case Statement::kLeadsNot:
-      said.shows = Kind::kLeading;
+      log_line.shows = Kind::kLeading;
       break;
     case Statement::kWorks:
     case Statement::kRests:
-      said.shows = Kind::kWorking;
+      log_line.shows = Kind::kWorking;
       break;
     case Statement::kAnswers:
-      said.shows = Kind::kAnswers;
+      log_line.shows = Kind::kAnswers;
       break;
     case Statement::kOwns:
-      said.shows = Kind::kOwning;
+      log_line.shows = Kind::kOwning;
       break;
     case Statement::kAccepts:
     case Statement::kRefuses:
-      said.statement = Statement::kRefuses;
+      log_line.statement = Statement::kRefuses;
       return;
     default:
       break;
   }
   // What it hands out, or takes, is another lock's.
-  said.token.reset();
-  said.lapses_in.reset();
-  said.statement = Statement::kOther;
+  log_line.token.reset();
+  log_line.lapses_in.reset();
+  log_line.statement = Statement::kOther;
 }
 
 void RecordReader::Ended(const Node& line, std::string_view id) {

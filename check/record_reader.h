@@ -103,14 +103,14 @@ class RecordReader {
   void CallWithoutCommit(const Node& line, std::string_view id, std::string_view lock);
   // A line that says something of its process, or of a resource.
   void Said(const Node& line, std::string_view event, std::string_view id, std::string_view lock);
-  void Answered(const Node& line, LogLine& said);
+  void Answered(const Node& line, LogLine& log_line);
   // Counts what became of the line, which says nothing of a lock that is judged if it is another lock's.
-  void Count(std::string_view event, LogLine& said);
+  void Count(std::string_view event, LogLine& log_line);
   // A line about another process than the one that wrote it.
   void Ended(const Node& line, std::string_view id);
   void Declare(const Node& line, std::string_view id, bool wants_any);
   // What a line says is passed over, and the log goes on.
-  void PassOver(LogLine& said, std::string_view reason, std::string_view word);
+  void PassOver(LogLine& log_line, std::string_view reason, std::string_view word);
 
   const ProtocolInfo& protocol_;
   const Wanted& wanted_;

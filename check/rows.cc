@@ -39,12 +39,12 @@ void Rows::Add(const CommitRecord& call) {
   costs_.Committed(of_costs);
 }
 
-void Rows::AddAttempt(const LogLine& said) {
-  const Costs::Call call = {.process = said.Sender(),
-                            .lock = NameOfCosts(said.lock),
-                            .attempts = said.attempts,
-                            .is_its_own_record = said.Sender() == said.process};
-  if (said.statement == Statement::kAborted) return costs_.Aborted(call);
+void Rows::AddAttempt(const LogLine& log_line) {
+  const Costs::Call call = {.process = log_line.Sender(),
+                            .lock = NameOfCosts(log_line.lock),
+                            .attempts = log_line.attempts,
+                            .is_its_own_record = log_line.Sender() == log_line.process};
+  if (log_line.statement == Statement::kAborted) return costs_.Aborted(call);
   costs_.Called(call);
 }
 

@@ -56,7 +56,7 @@ class Rows {
   // Who committed at that timestamp. REQUIRES: comes before the change itself.
   void Add(const CommitRecord& call);
   // A call about a lock that committed nothing.
-  void AddAttempt(const LogLine& said);
+  void AddAttempt(const LogLine& log_line);
   void Add(const RowChange& change, HistoryMetrics& metrics);
   // Whether the change is the last one of its row, again.
   bool IsAgain(const RowChange& change) const;

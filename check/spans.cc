@@ -116,8 +116,8 @@ void Spans::Cut(const std::string& process, std::optional<Timestamp> last, const
     for (size_t i = 0; i < spans.open.size(); ++i) {
       Span& span = spans.open[i];
       if (span.process != process) continue;
-      const Timestamp said = std::max(last.value_or(span.certain_from), span.certain_from);
-      span.certain_to = span.may_end ? std::min(*span.certain_to, said) : said;
+      const Timestamp log_line = std::max(last.value_or(span.certain_from), span.certain_from);
+      span.certain_to = span.may_end ? std::min(*span.certain_to, log_line) : log_line;
       span.was_cut = true;
       span.may_to = may_to(span);
       Close(name, spans, i);

@@ -63,22 +63,22 @@ class HandedTokens::Order {
   std::vector<Place> places_;
 };
 
-void HandedTokens::Add(const LogLine& said) {
+void HandedTokens::Add(const LogLine& log_line) {
   tally_.Judged();
-  const Process* who = processes_.Find(said.process);
-  const Term term = {.process = said.process,
+  const Process* who = processes_.Find(log_line.process);
+  const Term term = {.process = log_line.process,
                      .start = who == nullptr ? 0 : who->starts,
-                     .token = *said.token,
+                     .token = *log_line.token,
                      .who = who,
-                     .first = said.at,
-                     .last = said.at};
-  std::vector<Term>& terms = locks_[said.lock].terms;
+                     .first = log_line.at,
+                     .last = log_line.at};
+  std::vector<Term>& terms = locks_[log_line.lock].terms;
   const auto known =
       std::find_if(terms.rbegin(), terms.rend(), [&](const Term& t) { return t.IsSame(term); });
   if (known == terms.rend()) {
     terms.push_back(term);
   } else {
-    known->last = said.at;
+    known->last = log_line.at;
   }
 }
 
@@ -153,16 +153,17 @@ InvariantResult HandedTokens::Find() const {
                      "log the token with each \"answer\", or with \"leads\"");
 }
 
-void AcceptedWrites::Add(const LogLine& said) {
+void AcceptedWrites::Add(const LogLine& log_line) {
   tally_.Judged();
-  const auto [place, is_new] = greatest_.try_emplace({said.process, said.lock}, *said.token);
-  if (*said.token < place->second) {
-    tally_.Violated(said.at, said.lock, {}, [&] {
-      return Cat(said.process, " accepted the token ", std::to_string(*said.token), " of lock ",
-                 Quoted(said.lock), " after ", std::to_string(place->second));
+  const auto [place, is_new] =
+      greatest_.try_emplace({log_line.process, log_line.lock}, *log_line.token);
+  if (*log_line.token < place->second) {
+    tally_.Violated(log_line.at, log_line.lock, {}, [&] {
+      return Cat(log_line.process, " accepted the token ", std::to_string(*log_line.token),
+                 " of lock ", Quoted(log_line.lock), " after ", std::to_string(place->second));
     });
   }
-  place->second = std::max(place->second, *said.token);
+  place->second = std::max(place->second, *log_line.token);
 }
 
 void AcceptedWrites::Gap(const std::string& process, std::optional<Timestamp> /*last*/,

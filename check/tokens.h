@@ -27,8 +27,8 @@ class HandedTokens final : public LineJudge {
  public:
   explicit HandedTokens(const Processes& processes) : processes_(processes) {}
 
-  // REQUIRES: said.token; statements of one process come in the order of its clock.
-  void Add(const LogLine& said);
+  // REQUIRES: log_line.token; statements of one process come in the order of its clock.
+  void Add(const LogLine& log_line);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Forgets terms that handed out nothing at or after `watermark`, in true time, except the greatest.
   void Forget(Timestamp watermark);
@@ -73,8 +73,8 @@ class HandedTokens final : public LineJudge {
 // The lines of a resource come in its order, so no clock is in doubt.
 class AcceptedWrites final : public LineJudge {
  public:
-  // REQUIRES: said.token; said.process is the resource.
-  void Add(const LogLine& said);
+  // REQUIRES: log_line.token; log_line.process is the resource.
+  void Add(const LogLine& log_line);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   void Doubt(const std::string& process) override { tally_.Doubt(process); }
   void Missing(std::string because, std::string remedy) override {

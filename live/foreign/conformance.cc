@@ -44,7 +44,7 @@ Times TimesOf(const ProtocolInfo& info) {
 
 // What the run has shown of one process.
 struct Seen {
-  bool called = false;  // sent a call that is a step of the protocol
+  bool commit_record = false;  // sent a call that is a step of the protocol
   int64_t called_after_stop = 0;
   bool believed = false;
   bool believed_after_stop = false;
@@ -67,7 +67,7 @@ class Findings {
     };
     const auto met = [](bool yes) { return yes ? Result::kMet : Result::kNotMet; };
 
-    const bool calls = seen_.contains({0, 1}) && seen_.at({0, 1}).called;
+    const bool calls = seen_.contains({0, 1}) && seen_.at({0, 1}).commit_record;
     add("takes part when told to start", met(calls),
         calls ? "" : Cat("no call was a statement of ", info_.name, ": is it the right protocol?"));
     add("uses the protocol's statements", met(record_.unknown_statements.empty()),
@@ -92,7 +92,7 @@ class Findings {
             : Cat("nobody said that it leads in the ", FormatDuration(times_.stop - times_.crash),
                   " after the crash of node a"));
     const auto again = seen_.find({kCrashed, 2});
-    const bool back = again != seen_.end() && again->second.called;
+    const bool back = again != seen_.end() && again->second.commit_record;
     add("takes part again after a restart", met(back), back ? "" : "no call of the new process");
     AddStop(add);
     return all;
@@ -107,7 +107,7 @@ class Findings {
   void Hear(Instant at, const sim::ProcessStopped& what) { Of(what.process).stopped = at; }
   void Hear(Instant at, const sim::CallSent& what) {
     Seen& seen = Of(what.call.process);
-    seen.called = true;
+    seen.commit_record = true;
     steps_.insert(what.step);
     // What was under way may end, and what releases the lock is sent then.
     if (seen.stopped && at > *seen.stopped + times_.lease) ++seen.called_after_stop;

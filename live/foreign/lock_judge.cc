@@ -148,15 +148,15 @@ void LockJudge::NoteToken(const CommittedRow& row, const CommitHeard& by) {
 
 // --- words ---------------------------------------------------------------------------------------
 
-void LockJudge::Take(int16_t client, Timestamp at, const ProgramLeads& said) {
+void LockJudge::Take(int16_t client, Timestamp at, const ProgramLeads& log_line) {
   Lapse(at);
   const std::string& process = Introduce(client, check::Kind::kLeading);
   Speaker& speaker = speakers_[client];
-  speaker.leads = said.leads;
+  speaker.leads = log_line.leads;
   speaker.lapses_at.reset();
-  if (said.leads && said.lapses_in) speaker.lapses_at = at + *said.lapses_in;
+  if (log_line.leads && log_line.lapses_in) speaker.lapses_at = at + *log_line.lapses_in;
   Say(LineOf(process, lock_, at,
-             said.leads ? check::Statement::kLeads : check::Statement::kLeadsNot));
+             log_line.leads ? check::Statement::kLeads : check::Statement::kLeadsNot));
 }
 
 std::string LockJudge::Take(int16_t client, Timestamp at, const Json& line) {
