@@ -4,7 +4,7 @@
 // An answer is judged when later changes of the row show that none is missing before it, or in Finish().
 // Without the time at which it was asked, only a process that never owned the lock is found out.
 //
-// Memory: the answers of the window, and those that the row as it is recorded does not bear out.
+// Memory: the answers of the window, and those that contradict the recorded row.
 #pragma once
 
 #include <map>
@@ -49,7 +49,7 @@ class Answers final : public LineJudge {
     // By the process's clock.
     std::optional<Timestamp> asked;
     Timestamp at;
-    std::optional<Timestamp> started;  // the process as it is now
+    std::optional<Timestamp> started;  // the process that runs now
     bool has_restarted = false;        // another one had its id before
   };
   // Whether a term is one of the process that answered.

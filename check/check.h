@@ -48,12 +48,11 @@
 namespace whorl::check {
 
 struct CheckOptions {
-  std::optional<Duration> lease;  // of processes that declare none
-  std::optional<Duration>
-      clock_error;  // of processes that declare none: at most so much either way
+  std::optional<Duration> lease;        // of processes that declare none
+  std::optional<Duration> clock_error;  // bound, either way, for processes that declare none
   // How much later an operation may come than one that is later by its own time.
   Duration window = Seconds(60);
-  // Whoever adds operations knows when all are there: they are judged up to where Advance() says, in their order,
+  // The caller knows when all operations are there: they are judged up to where Advance() says, in their order,
   // whatever comes meanwhile. Then `window` is to be 0.
   bool waits_for_advance = false;
 };
@@ -62,7 +61,7 @@ struct CheckOptions {
 bool CanJudge(const ProtocolInfo& protocol);
 
 class Checker;
-// What was passed over of which nobody knows what it says, for the checker's verdict.
+// What was passed over without being understood, for the checker's verdict.
 void AddUnclear(const RecordCounts& counts, Checker& checker);
 
 class Checker {
@@ -77,7 +76,7 @@ class Checker {
   void AddUnread(const Place& place);
   // The same, for another reason.
   void AddMissing(const std::string& because, const std::string& remedy);
-  // A record was there of which nobody knows what it says: nothing is certain by lines of processes.
+  // A record was not understood: lines of processes make nothing certain any more.
   void AddUnclear(const std::string& because, const std::string& remedy);
   // The columns that change records have shown, if any were read: without some of them rows say nothing for certain.
   void AddColumns(const std::set<std::string_view>& shown);
@@ -170,7 +169,7 @@ class Checker {
   Process& Known(const std::string& name);
   void Learn(Duration offset);
   void MissingLines(const std::string& because, const std::string& remedy);
-  // Of a process that took a lock, and of which there is no line, nothing is known but that.
+  // Of a process that took a lock and logged no line, nothing else is known.
   void MissingLogs(LineJudges& lines) const;
   const ProtocolInfo& protocol_;
   const CheckOptions options_;

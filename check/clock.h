@@ -1,14 +1,14 @@
-// The offset of a process's clock (its reading minus true time), as an interval that facts narrow.
+// Bounds the offset of a process's clock (its reading minus true time) by an interval, which facts narrow.
 //
 // A commit timestamp is later than the request for it was sent and earlier than its reply came, in true
 // time. So a call gives: sent - commit <= offset <= received - commit.
-// What a call shows is true when it was made; it wears off, since clocks run at slightly different rates.
-// What is declared is true at all times.
+// A bound from a call holds at the time of the call and widens afterwards, since clocks run at slightly different
+// rates. A declared bound holds at all times.
 //
 // Invariants:
 //   1. If all facts are true and no rate is further off than kDriftPpm, the offset is within At(t).
-//   2. An interval is never empty: facts that contradict each other are reported, and from then on nothing is
-//      known of the clock, since one of them is false, or it has stepped.
+//   2. An interval is never empty: contradicting facts are reported, and from then on the clock is unknown, since
+//      one of them is false or the clock was set.
 #pragma once
 
 #include <algorithm>

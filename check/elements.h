@@ -59,7 +59,7 @@ class Elements {
   bool is_open_at_top() const { return open_.empty() && is_open(); }
   // Whether an element of a list may have ended, but no comma has come.
   bool MayMissComma() const { return !open_.empty() && depth_ == 0 && !in_string_ && !Blank(); }
-  // Gives out the element as it is.
+  // Gives out the element unchanged.
   void Flush();
   // The text has ended, or is given up: where what is open began.
   TextAt Abandon();
@@ -84,7 +84,7 @@ class Elements {
 
   const Syntax syntax_;
   Taker& taker_;
-  std::vector<Open> open_;  // lists of which each element is taken
+  std::vector<Open> open_;  // lists whose elements are taken one by one
   std::vector<Head> heads_;
   int64_t heads_made_ = 0;
   std::string text_;  // of the element, from its first character

@@ -1,5 +1,5 @@
-// All operations of a history in the order of true time, as far as clocks tell it: for pages and for
-// scenarios of what happened. Verdicts do not need it.
+// Sorts all operations of a history by true time, as far as clocks tell it, for pages and for inferred
+// scenarios. Verdicts do not need it.
 //
 // Memory: that of the whole history.
 #pragma once

@@ -1,8 +1,8 @@
-// A recorded history as the page of a run has it (sim/report/page_model.h), as a timeline, and the story
-// of its first violation.
+// Makes the page (sim/report/page_model.h) and the timeline of a recorded history, and the story of its first
+// violation.
 //
-// What the page adds to the records: beliefs that lapse ("left") end when they do, versions of rows have
-// the lease that the protocol's rules give them, and faults are those that infer.h infers.
+// The page adds to the records: the ends of beliefs that lapse ("left"), the leases of rows by the protocol's
+// rules, and the faults that infer.h infers.
 // Times are likely ones: the middle of what clocks allow. 0 s is the whole second before the first record.
 #pragma once
 

@@ -39,7 +39,7 @@ Duration Median(std::vector<Duration> all, Duration otherwise) {
   return all[all.size() / 2];
 }
 
-// Between signs, of which those that come almost at once are one.
+// The time between signs of activity. Signs that come almost at once count as one.
 Duration UsualGap(const std::vector<Activity>& signs, Duration lease, bool of_commits) {
   std::vector<Duration> gaps;
   std::optional<Timestamp> last;

@@ -106,7 +106,7 @@ std::string Input::RefuseUnknown() {
 }
 
 std::string Input::Part(std::string_view part, const Place& place, std::vector<Operation>& out) {
-  // So much shows the format.
+  // This prefix is enough to tell the format.
   constexpr size_t kEnough = 4'096;
   if (is_part_ && reader_ == nullptr)
     return {};  // of a line that is not known the beginning is enough

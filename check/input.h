@@ -1,4 +1,4 @@
-// One file of a history, in any of the formats that are known.
+// Reads one file of a history, in any known format.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // Reads operations of a Jepsen history of locks: {:process 0, :type :ok, :f :acquire, :time 17, ..}. Where a
-// :value names a :client, that is who has the lock, and not the process.
+// :value names a :client, the client has the lock, not the process.
 //
 // A process has a lock from the reply to its acquire until it asks to release it: these spans exclude each
-// other if, and only if, the history is linearizable as one of a mutex. An acquire that failed, or of which
-// nothing is known, is no span. A release that failed (:fail) did not happen: it has the lock as before, unless
-// the answer says that it had it no more. Of one whose end is not known (:info), or that is not the last of
-// several acquires, it is not known whether the lock is had after it.
+// other if, and only if, the history is linearizable as one of a mutex. An acquire that failed, or whose outcome
+// is unknown, is no span. A release that failed (:fail) did not happen: the process still has the lock, unless
+// the answer says that it had lost it. After a release with an unknown outcome (:info), or one that follows several
+// acquires, it is unknown whether the process has the lock.
 // Times are those of Jepsen's control node, since the test began (relative_time.h): one clock, so all offsets are
 // 0. With the time at which the test began, or in nanoseconds since 1970, they are times of a clock that is off.
 #pragma once

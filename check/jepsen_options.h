@@ -1,4 +1,4 @@
-// How Jepsen's histories of locks are read.
+// Says how Jepsen's histories of locks are read.
 #pragma once
 
 #include <array>

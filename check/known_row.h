@@ -1,9 +1,9 @@
-// What is known of a row, put together from changes that say only a part of it.
+// Collects what is known of a row from changes that each record only a part of it.
 //
 // The official emulator cuts times in change records to whole seconds, except those that it shows as
-// pending. Spanner does not. So a time of a whole second may be the one within it that was known before.
-// A token is not, if the row names another holder and a statement writes the token that it is given: others
-// are shown as pending, and so are never cut when they change.
+// pending; Spanner does not. So a time of a whole second may be the known time within that second. A token is
+// not taken for the known one if the row names another holder and a statement writes a token that it is given:
+// all other tokens are shown as pending, so they are never cut when they change.
 #pragma once
 
 #include "check/operation.h"

@@ -22,7 +22,7 @@ class LineReader {
   // RecordCounts::TakeRefused().
   virtual std::string Read(std::string_view line, const Place& place,
                            std::vector<Operation>& out) = 0;
-  // The same for the next part of a line that goes on, of which Read() takes the last one. A reader that does
+  // The same for the next part of a line that goes on; Read() takes the last part. A reader that does
   // not take parts is given none.
   virtual bool TakesParts() const { return false; }
   virtual std::string Part(std::string_view /*part*/, const Place& /*place*/,

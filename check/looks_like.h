@@ -1,4 +1,4 @@
-// What a file seems to be that no reader takes.
+// Guesses what a file is that no reader takes.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A value of JSON, or of a text that says the same in another notation. Readers make a tree of them for each
-// record, and forget it with the next.
+// Represents a value of JSON, or of an equivalent text in another notation. Readers make a tree of them for each
+// record and drop it with the next.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
-// What a recorded history consists of: changes of the lock table's rows, what processes say, and what is
-// known of processes and their clocks.
+// Defines the operations of a recorded history: changes of the lock table's rows, lines of processes, and
+// declarations about processes and their clocks.
 //
 // Times: a `commit` is a commit timestamp of Spanner. `at`, `sent` and `received` are readings of the
-// process's own wall clock, which is off by an offset that nobody knows exactly.
+// process's own wall clock, whose offset is not known exactly.
 #pragma once
 
 #include <cstdint>
@@ -56,12 +56,13 @@ enum class Statement : uint8_t {
   kCalled,    // a call of it was answered, and committed nothing
   kMayEnd,    // what it led or did may end from now on, at any time
   kHasStill,  // it has not ended: it leads as it did before kMayEnd
-  // A line of which nobody knows what it says: it may have said anything.
+  // The line was not understood: it may have said anything.
   kNotUnderstood,
   kOther,  // anything else: shows that the process's log goes on
 };
 
-// What a process may log. A kind of which it has logged a line is taken for complete, and so is one that it declares.
+// Kinds of lines that a process may log. A kind counts as complete if the process has logged one such line, or
+// declares that it logs them.
 enum class Kind : uint8_t {
   kLeading,   // leads, renewed, lost
   kWorking,   // works, rests
@@ -142,7 +143,7 @@ struct ProcessDeclaration {
   std::optional<Duration> clock_most;
   // Times in its lines are shortened, by at most this.
   std::optional<Duration> resolution;
-  std::vector<Kind> logs = {};  // kinds of which each line is there, if there is any
+  std::vector<Kind> logs = {};  // kinds that the process declares to log completely
 };
 
 // No version of the lock's row was there at `from`, nor at `to`, and what was in between was not read.

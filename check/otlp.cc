@@ -218,7 +218,7 @@ class Reader {
     const auto at = NanosIn(event, {"timeUnixNano", "time_unix_nano"});
     if (!at) throw Wrong{"an event wants \"timeUnixNano\", in nanoseconds since 1970"};
     const bool begins = statement == Statement::kLeads || statement == Statement::kWorks;
-    if (begins && lock.empty()) return;  // it may be anybody's word
+    if (begins && lock.empty()) return;  // any program may use the word
     Line(name, lock, *at);
   }
 

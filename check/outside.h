@@ -1,9 +1,9 @@
-// Writes to the lock table that no process of the protocol can have made: by an operator, a restored backup, or
-// a row deletion policy.
+// Finds writes to the lock table that no process of the protocol can have made: by an operator, a restored backup,
+// or a row deletion policy.
 //
-// By the statements of each protocol: a column that a statement sets to PENDING_COMMIT_TIMESTAMP() is its commit
-// timestamp, and a row that no statement deletes is not deleted. What is not known counts as what a process may
-// have written. Where the rules do not know the statements, only system transactions are told.
+// The protocol's statements decide: a column that a statement sets to PENDING_COMMIT_TIMESTAMP() holds the commit
+// timestamp, and a row that no statement deletes is not deleted. An unknown value counts as one that a process may
+// have written. If the rules do not know the statements, only system transactions are found.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,7 @@ class OwnTokens final : public LineJudge {
     std::string process;
     const Process* who = nullptr;
     Timestamp from;
-    std::optional<Timestamp> to;      // it lasted so long for certain; nothing: until its last line
+    std::optional<Timestamp> to;  // it certainly lasted until then; nothing: until its last line
     std::optional<Timestamp> may_to;  // nothing: it may last
   };
   using Key = std::pair<std::string, uint64_t>;  // lock and token

@@ -1,4 +1,4 @@
-// Who owned each lock, and when, by the changes of its row.
+// Tells who owned each lock, and when, by the changes of its row.
 //
 // A version with the commit timestamp c can be seen from some time v on, c <= v. v is not recorded, but
 // it has bounds: the reply to the call that committed it, and the row's next commit, which waited for it.
@@ -6,8 +6,8 @@
 //   commits   c1         c2         c3
 //   a owns    ..[========]..|            certain from v1 to c2, possible from c1 to v2
 //
-// Memory: of each lock the terms that may matter to what is yet to come, and of each process that ever
-// owned it a time.
+// Memory: for each lock, the terms that later operations may concern, and a time for each process that ever owned
+// it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Ownership {
  public:
   explicit Ownership(bool locks_have_names) : locks_have_names_(locks_have_names) {}
 
-  // A committed call, as far as it is recorded.
+  // A committed call, with what was recorded of it.
   struct Writer {
     std::string process;
     Timestamp sent;

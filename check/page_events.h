@@ -1,5 +1,5 @@
-// A recorded history as the events of a page, in the order of likely time: what is drawn and listed, one
-// by one, with the fields that a trace of a run would have (sim/report/trace.h).
+// Makes the events of a page from a recorded history, in the order of likely time, with the fields that a trace
+// of a run would have (sim/report/trace.h).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the processes of a history did, one by one: when each showed signs of life, held a lock, worked,
-// and ended. From this faults are inferred (infer.h).
+// Tells for each process of a history when it showed signs of life, held a lock, worked, and ended. Faults are
+// inferred from this (infer.h).
 #pragma once
 
 #include <map>

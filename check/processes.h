@@ -1,4 +1,4 @@
-// What is known of each process: its node, its lease, its clock, and how far its log has come.
+// Keeps what is known of each process: its node, its lease, its clock, and how far its log has come.
 #pragma once
 
 #include <algorithm>
@@ -30,13 +30,12 @@ struct Process {
   std::optional<Duration> lease_least;
   std::optional<Duration> lease_most;
   Clock clock;
-  int64_t starts = 0;                // how often it said that it starts anew
-  std::optional<Timestamp> started;  // when it said so last, by its clock
-  bool has_restarted = false;        // it had lines before that
-  bool clock_is_assumed = false;     // by what was said of all processes
-  bool logs_renewals = false;        // there was a line of one: then there is one of each
-  std::array<bool, kCountOf<Kind>> logs =
-      {};  // kinds of lines of which each is there, if there is any
+  int64_t starts = 0;                          // how often it said that it starts anew
+  std::optional<Timestamp> started;            // when it said so last, by its clock
+  bool has_restarted = false;                  // it had lines before that
+  bool clock_is_assumed = false;               // by what was said of all processes
+  bool logs_renewals = false;                  // there was a line of one: then there is one of each
+  std::array<bool, kCountOf<Kind>> logs = {};  // kinds of lines that are complete
   std::array<bool, kCountOf<Kind>> logs_ends = {};  // likewise of the ends of what lasts
   bool takes_part = false;    // it may lead: it has lines of its own, or made calls
   bool is_two = false;        // two processes have its id at one time

@@ -1,8 +1,8 @@
-// What became of each record that was read: used (as what), passed over (why), or refused (where).
+// Counts each record that was read as used (as what), passed over (why), or refused (where).
 //
 // A reader finds the counts in its Wanted (record_reader.h): `wanted.Counts()`. It says of each record one of:
 //   - used: it adds operations. Those are counted by who takes them (CountUsed), except Statement::kOther,
-//     of which only the reader knows whether it says that the log goes on: then it calls Use(Used::kGoesOn).
+//     for which the reader calls Use(Used::kGoesOn) if it says that the log goes on.
 //   - passed over: Pass("of another lock", the lock's name). The reason stands before what is counted, in
 //     plain words: "event not recognised", "of another table", "of another service", "of the nemesis". The
 //     word tells records of one reason apart, and may be empty. Bearing::kMayDecide: nobody knows what it
@@ -87,7 +87,7 @@ class RecordCounts {
   };
 
   void Use(Used as, int64_t count = 1) { used_[static_cast<size_t>(as)] += count; }
-  // An expression of a pattern was found in so many lines. An empty text: as it was called before.
+  // Counts lines in which an expression of the pattern was found. An empty text keeps the earlier name.
   void Matched(size_t index, std::string_view expression, int64_t count = 1);
   // Nothing of Statement::kOther.
   void CountUsed(const Operation& operation);

@@ -39,7 +39,7 @@ bool IsKnownEvent(std::string_view event) {
 }
 
 Statement StatementOf(std::string_view event) {
-  // Who renews its lease leads, and for so long unless it renews again.
+  // A process that renews its lease leads until that lease ends, unless it renews again.
   if (event == "leads" || event == "renewed") return Statement::kLeads;
   if (event == "lost" || event == "leads_not") return Statement::kLeadsNot;
   if (event == "works") return Statement::kWorks;
@@ -230,7 +230,7 @@ void RecordReader::Read(const Node& value, int depth) {
   }
   if (IsOtlp(value)) return ReadOtlp(value, wanted_, place_, out_);
   if (IsCloudLogEntry(value)) return LogEntry(value, depth);
-  // What a query of a change stream answers: lists, of which those of other records are of no use.
+  // A query of a change stream answers lists; only those of data change records are used.
   bool is_answer = false;
   for (const std::string_view name :
        {"ChangeRecord", "change_record", "data_change_record", "dataChangeRecord"}) {

@@ -49,7 +49,7 @@ Timestamp TimeIn(const Node& object, std::string_view name);
 Duration ParseLength(std::string_view text, std::string_view name);
 
 Statement StatementOf(std::string_view event);
-// Names of tables and columns, of which Spanner does not tell letter cases apart.
+// Compares names of tables and columns as Spanner does: without regard to case.
 bool IsNamed(std::string_view a, std::string_view b);
 // Of a list of words, or a text of them. Throws Wrong.
 std::vector<Kind> KindsIn(const Node& logs);
@@ -94,7 +94,7 @@ class RecordReader {
   void LogEntry(const Node& entry, int depth);
   void OnlyTable(std::string_view table);
   void Mod(const Node& mod, const Head& head);
-  // The value of a column of the row's key, and the name of the lock that it stands for. Throws Wrong.
+  // The value of a column of the row's key, and the name of the lock in it. Throws Wrong.
   Value KeyIn(const Node* keys, const ColumnInfo& column, std::string& lock) const;
   // Whether the columns are those of the protocol's table. Throws Wrong, with those that are missing.
   bool HasColumns(const Node* after, const Node* before, const Head& head);

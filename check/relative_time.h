@@ -1,7 +1,7 @@
-// Times that count from the beginning of something, such as a test, and are of no clock.
+// Represents times that count from the beginning of something, such as a test, rather than by a clock.
 //
-// They are timestamps of the years 1 to 999, in which nobody recorded a lock: so no history takes them for
-// others, and their differences are those of timestamps.
+// They are timestamps of the years 1 to 999, so no history confuses them with others, and differences work as for
+// timestamps.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ class Releases final : public LineJudge {
   // By the process's clock.
   struct Work {
     Timestamp from;
-    std::optional<Timestamp> to;      // it lasted so long for certain; nothing: until its last line
+    std::optional<Timestamp> to;  // it certainly lasted until then; nothing: until its last line
     std::optional<Timestamp> may_to;  // nothing: it may last
   };
   struct Part {  // of one process in one lock

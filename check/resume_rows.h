@@ -1,7 +1,7 @@
-// The changes from which another checker knows of each row what one that has read all of them knows: the change
-// by which its holder took it, and the newest one.
+// Keeps the changes with which another checker can go on: of each row, the change by which its holder took it, and
+// the newest one.
 //
-// What heartbeats in between have left open stays open: a lease may then be less certain than it was, never more.
+// The heartbeats in between are missing to that checker: a lease may be less certain to it, never more.
 #pragma once
 
 #include <map>

@@ -83,7 +83,7 @@ void Rows::LastsFor(const std::optional<Between>& until, Row& row) {
 }
 
 void Rows::BeganBefore(const std::string& lock, const Row& row) {
-  // Of a row of which nothing is known anybody may be the owner.
+  // Any process may own a row whose past is unknown.
   if (row.is_known && row.owner.empty() && !row.token) return;
   ownership_.Began(lock, {.owner = row.owner,
                           .token = row.token ? std::optional(row.token->Number()) : std::nullopt});

@@ -150,7 +150,7 @@ class Rows {
   static void LastsFor(const std::optional<Between>& until, Row& row);
   // What the row was before the change, by what was recorded: its past, and what the change says of it.
   void Fit(const RowChange& change, bool is_first, Row& row, HistoryMetrics& metrics);
-  // What the change says of a row of which it was not known who held it.
+  // What the change says of a row whose holder was not known.
   void Learn(const RowChange& change, Row& row);
   // Who held it before, without having been seen to take it.
   void BeganBefore(const std::string& lock, const Row& row);

@@ -46,7 +46,7 @@ class Spans final : public LineJudge {
         ownership_(ownership),
         tally_(invariant) {}
 
-  // `lapses`: when the span ends if nothing renews it, of which there may be no line unless the process logs
+  // `lapses`: when the span ends if nothing renews it. There may be no line of a renewal unless the process logs
   // renewals.
   // False: a renewal of what had not begun.
   bool Begin(const std::string& process, const std::string& lock, Timestamp at,

@@ -1,4 +1,4 @@
-// How often an invariant was violated, or may have been, and what was missing.
+// Counts how often an invariant was violated, or may have been, and notes what was missing.
 #pragma once
 
 #include <algorithm>

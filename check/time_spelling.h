@@ -1,4 +1,4 @@
-// Times as others write them: RFC 3339's, and those of BigQuery, Go and PostgreSQL. All name their zone.
+// Reads times as other programs write them: RFC 3339, BigQuery, Go and PostgreSQL. All name their zone.
 #pragma once
 
 #include <optional>

@@ -59,7 +59,7 @@ struct HistoryMetrics {
   int64_t calls = 0;
   int64_t grants = 0;                        // tokens installed, renewals left out
   int64_t takeovers = 0;                     // grants to another process than the last owner
-  std::vector<TakeoverCost> takeover_costs;  // of those takeovers of which the call was logged
+  std::vector<TakeoverCost> takeover_costs;  // of takeovers whose call was logged
   std::vector<Duration>
       without_holder;  // from the end of each lease that ran out to the next grant
   std::vector<Duration> belief_overlaps;

@@ -1,4 +1,4 @@
-// The verdict as JSON, as `whorl check --json` prints it, without what needs statistics.
+// Prints the verdict as the JSON of `whorl check --json`, without what needs statistics.
 #pragma once
 
 #include "check/verdict.h"

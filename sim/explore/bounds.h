@@ -22,7 +22,7 @@ struct FaultBudget {
   WHORL_FIELDS(FaultBudget, crashes, pauses, losses, aborts, deletes);
 };
 
-// Whom the faults of each kind may strike: places of nodes. Nothing: anybody.
+// The nodes that faults of each kind may strike, by place. nullopt: all nodes.
 struct FaultMenu {
   std::optional<std::vector<int16_t>> crashes;
   std::optional<std::vector<int16_t>> pauses;

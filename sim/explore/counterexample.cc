@@ -64,7 +64,7 @@ class PathWriter {
   const World& world() const { return state_->world; }
 
   // Its errors of clocks, without those without which it leads to the same. Where none is said,
-  // TrueTime is as it is in the world, and CURRENT_TIMESTAMP exact.
+  // TrueTime keeps the world's setting, and CURRENT_TIMESTAMP is exact.
   ClockErrors WhatMatters(const Move& move, const World& next) const {
     ClockErrors matters;
     const auto leads_elsewhere = [&](const ClockErrors& clocks) {

@@ -17,7 +17,7 @@ class ByteCount {
   std::atomic<size_t> bytes_ = 0;
 };
 
-// Counts as held as long as it is there. REQUIRES: `count` outlives it.
+// Adds its bytes to `count` while it exists. REQUIRES: `count` outlives it.
 class HeldBytes {
  public:
   HeldBytes(ByteCount& count, size_t bytes) : count_(count), bytes_(bytes) {

@@ -11,7 +11,7 @@
 //      far CURRENT_TIMESTAMP is off when a statement reads it: as far as may be, either way, or not.
 //   5. Within the same bounds: at which rate each process's clock runs, one for the whole run. These are
 //      the initial states.
-// What is not: draws of the code under test, each of which is answered by its upper end.
+// What is not: draws of the code under test; each draw gets its upper end.
 //
 // Time goes from event to event, and from grid point to grid point while something may be late. A
 // commit waits out less than a millisecond of TrueTime's uncertainty within the same instant, so
@@ -134,7 +134,7 @@ class LockModel {
   void ForEachError(const Attempt& attempt, const Visit& visit) const;
 
   const ExploreBounds& bounds() const { return bounds_; }
-  // Null: each state stands for itself.
+  // Null: no symmetry; each state represents itself.
   const Symmetry* symmetry() const { return symmetry_ ? &*symmetry_ : nullptr; }
   ConfigMaker config_maker() const { return make_config_; }  // null for the protocol's own
 

@@ -30,7 +30,7 @@ AnyFault FaultOf(OfNode kind, const ExploreBounds& bounds) {
   return AbortFault{};
 }
 
-// Whom a fault of this kind may strike; null: anybody.
+// The nodes that a fault of this kind may strike; null: all.
 const std::vector<int16_t>* VictimsOf(OfNode kind, const FaultMenu& menu) {
   const auto listed = [](const std::optional<std::vector<int16_t>>& nodes) {
     return nodes ? &*nodes : nullptr;

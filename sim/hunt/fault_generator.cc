@@ -328,7 +328,7 @@ class FaultGenerator {
     return fault;
   }
 
-  // The upset goes on, or its node stays down, for so long; unless it was drawn to last for good.
+  // Sets how long the fault lasts, or its node stays down, unless it was drawn to last for good.
   static void SetLength(AnyFault& fault, Duration length) {
     if (LastsOf(fault)) SetLasts(fault, length);
     std::visit(

@@ -456,7 +456,8 @@ namespace {
 
 constexpr int64_t kMostAdded = 2;
 
-// Two times in three all of it: what a search found is mostly wanted as it is, and then other faults.
+// Keeps all of it two times in three: mostly the schedule that a search found is wanted whole, with other faults
+// after it.
 void CutSchedule(Scenario& world, Draws& draws) {
   if (world.schedule.empty() || draws.Percent(66)) return;
   const auto size = static_cast<int64_t>(world.schedule.size());

@@ -39,7 +39,7 @@ class FingerprintSet {
     uint32_t shard = 0;
   };
   static Place PlaceOf(const Key128& key) {
-    // The greatest word stands for an empty place.
+    // The greatest word marks an empty place.
     return {.word = key.low - (key.low == kEmpty ? 1 : 0),
             .shard = static_cast<uint32_t>(key.high >> 60)};
   }

@@ -36,7 +36,7 @@ constexpr Key128 KeyOf(uint64_t first, uint64_t second) {
   return {.high = MixBits(second + 0x9e3779b97f4a7c15ULL * low), .low = low};
 }
 
-// The key of what `key` stands for, followed by `word`.
+// The key of the sequence with this `key`, followed by `word`.
 constexpr Key128 Extend(Key128 key, uint64_t word) {
   return KeyOf(key.high ^ MixBits(word + 0x9e3779b97f4a7c15ULL), key.low + word);
 }

@@ -60,7 +60,7 @@ struct LassoResult {
   std::optional<Lasso<Choice>> lasso;
 };
 
-// As SearchOptions::save, with the graph as it is by then.
+// As SearchOptions::save, with the graph of that time.
 using SaveLasso = std::function<void(const SearchRecord&, const WaitingLinks&, const BadGraph&)>;
 
 // `bad(state)` is the bit set of the respects in which a state is bad, or whether it is, if there is but one;
@@ -122,7 +122,7 @@ class LassoSearch {
     result_.bad_transitions = graph_.graph().edges();
   }
 
-  // Called after each round, of which each thread had a part, in the order of the threads.
+  // Called after each round, once for each thread's part, in the order of the threads.
   Continue Proceed(const Progress& progress) {
     for (Recorded& thread : threads_) thread.MoveTo(graph_);
     Progress with_graph = progress;

@@ -29,8 +29,8 @@ struct Known {
   size_t bytes() const { return visited.bytes() + beyond_fault.bytes(); }
 };
 
-// States of the log from `first` to the next batch: they are so many faults and steps away, and came
-// from one level, so that the parents in their links never fall.
+// The states of the log from `first` to the next batch: they are this many faults and steps away, and come from
+// one level, so the parents in their links never decrease.
 struct Batch {
   int faults = 0;
   int steps = 0;
@@ -57,7 +57,7 @@ struct SearchRecord {
 // The states that wait to be expanded or visited. The parents in the links of each log never fall.
 struct WaitingLinks {
   uint64_t frontier = 0;          // these are the last states of SearchRecord::log
-  LinkLog found;                  // visited in the level that is not done yet
+  LinkLog found;                  // states visited in the unfinished level
   std::vector<Finding> findings;  // in `found`, in the order of the states
   std::map<int, LinkLog>
       waiting;  // by steps: what a fault led to, with SearchRecord::faults faults

@@ -1,4 +1,4 @@
-// Makes the states of a checkpoint again, of which it has only the links.
+// Makes the states of a checkpoint again; the checkpoint has only their links.
 //
 // It walks through the tree of links, depth first, and takes each choice that a state is needed for
 // once. So it holds the states of one path beside those that it makes.
@@ -44,7 +44,7 @@ class Restoring {
     }
   }
 
-  // The states of these links, so many faults and steps away, are made and put into `into`, in the
+  // The states of these links, at this distance in faults and steps, are made and put into `into`, in the
   // order of the links. REQUIRES: `links` outlives this, and `into` is empty.
   void Need(const LinkLog& links, Found found, std::pair<int, int> cost, Segments<State>& into) {
     links.VisitFrom(0, [&](uint64_t, Link link) {

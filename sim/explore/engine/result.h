@@ -68,7 +68,7 @@ constexpr std::string_view EndingName(Ending ending) {
   return "";
 }
 
-// The states that are reached with so many faults and no fewer.
+// The states whose shortest path has this many faults.
 struct FaultLevel {
   uint64_t states = 0;
   uint64_t transitions = 0;  // from these states
@@ -103,7 +103,7 @@ struct SearchResult {
   uint64_t states = 0;
   uint64_t transitions = 0;
   uint64_t frontier = 0;  // states that were found and not expanded
-  // All states with fewer faults are visited, and of those with as many all up to so many steps.
+  // All states with fewer faults were visited, and of those with this many faults all up to this many steps.
   int explored_faults = 0;
   int explored_steps = 0;
   std::vector<FaultLevel> levels;                       // by the number of faults

@@ -287,7 +287,7 @@ class Search {
     return bounds.back();
   }
 
-  // The end of a part that has at least `size` states, if there are so many.
+  // The end of a part that has at least `size` states, or of all if there are fewer.
   static size_t PartEnd(Pieces& from, size_t begin, uint64_t size) {
     size_t end = begin;
     for (uint64_t states = 0; end < from.count() && states < size; ++end) {
