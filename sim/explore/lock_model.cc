@@ -9,6 +9,7 @@
 #include "protocol/protocols.h"
 #include "sim/explore/components/canonical_world.h"
 #include "sim/explore/menu.h"
+#include "sim/explore/move_lister.h"
 #include "sim/world/chance.h"
 #include "sim/world/fault_effects.h"
 #include "sim/world/latency.h"
@@ -18,127 +19,71 @@ namespace {
 
 // --- what can happen -----------------------------------------------------------------------------
 
-// Lists the moves of one state.
-class Lister {
+// A world, as MoveLister asks of it.
+class WorldView {
  public:
-  Lister(const ModelState& state, const ExploreBounds& bounds,
-         std::vector<std::pair<Move, int>>& moves)
-      : state_(state), world_(state.world), bounds_(bounds), moves_(moves) {}
+  WorldView(const ModelState& state, std::vector<std::pair<Move, int>>& moves)
+      : state_(state), world_(state.world), moves_(moves) {}
 
-  void List() {
-    world_.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) { ListEvent(slot); });
-    for (size_t i = 0; i < world_.state().nodes.size(); ++i) {
-      ListFaultsOfNode(static_cast<int16_t>(i));
+  Instant now() const { return world_.now(); }
+  const FaultBudget& left() const { return state_.left; }
+
+  template <typename Visit>
+  void ForEachEvent(const Visit& visit) const {
+    world_.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
+      if (slot.queued == PendingSlot::kNone || world_.IsHeldUp(slot)) return;
+      visit(slot, EventFacts(slot.choice.event), slot.due);
+    });
+  }
+  template <typename Visit>
+  void ForEachNode(const Visit& visit) const {
+    int16_t index = 0;
+    for (const Node& node : world_.state().nodes) {
+      visit(NodeFacts{.node = index++,
+                      .life = node.life,
+                      .incarnation = node.incarnation,
+                      .is_paused = node.pauses > 0});
     }
-    ListDeletes();
-    const Instant end = bounds_.horizon ? Instant{bounds_.horizon->ns} : kNever;
-    if (!urgent_ && next_ < end && next_ > world_.now()) {
-      Add({.kind = MoveKind::kAdvance, .at = next_}, 0);
+  }
+  template <typename Visit>
+  void ForEachDeletion(const Visit& visit) const {
+    for (const uint32_t fault : DeletionsIn(world_)) {
+      if (!OperatorIsAtWork(world_, fault)) visit(fault);
     }
+  }
+  MessageFacts MessageOf(const PendingSlot& slot) const {
+    const Call& call = CallOf(slot);
+    return {
+        .node = call.name.process.node, .is_awaited = call.awaited, .may_abort = MayAbort(call)};
+  }
+
+  void AddEvent(const PendingSlot& slot) {
+    moves_.emplace_back(Move{.kind = MoveKind::kEvent, .at = now(), .event = slot.choice}, 0);
+  }
+  void AddAdvance(Instant to) { moves_.emplace_back(Move{.at = to}, 0); }
+  void AddFault(uint32_t fault, int faults) {
+    moves_.emplace_back(Move{.kind = MoveKind::kFault, .at = now(), .fault = fault}, faults);
+  }
+  void AddFaultOf(const PendingSlot& slot, uint32_t fault) {
+    moves_.emplace_back(
+        Move{.kind = MoveKind::kFault, .at = now(), .fault = fault, .call = CallOf(slot).name}, 1);
   }
 
  private:
-  void Add(Move move, int faults) {
-    if (move.kind != MoveKind::kAdvance) move.at = world_.now();
-    moves_.emplace_back(std::move(move), faults);
-  }
-  // Time stops there at the latest.
-  void StopAt(Instant at) { next_ = std::min(next_, at); }
-  void StopAtGrid() {
-    const int64_t grid = bounds_.grid.ns;
-    StopAt({(world_.now().ns / grid + 1) * grid});
-  }
-
-  void ListEvent(const PendingSlot& slot) {
-    if (slot.queued == PendingSlot::kNone || world_.IsHeldUp(slot)) return;
-    const Instant now = world_.now();
-    const bool is_due = slot.due < now + ReachOf(slot);
-    const auto* ends = std::get_if<FaultEnds>(&slot.choice.event);
-    if (is_due || ends != nullptr) Add({.kind = MoveKind::kEvent, .event = slot.choice}, 0);
-    if (ends != nullptr && !is_due) StopAtGrid();
-    if (!is_due) return StopAt(InstantOf(slot));
-    const bool may_wait =
-        MayBeLate(slot.choice.event) &&
-        now + kSameInstant <= slot.due + LatenessOf(slot) + bounds_.grid * bounds_.delay;
-    if (may_wait) {
-      StopAtGrid();
-    } else {
-      urgent_ = true;
-    }
-    ListFaultsOfMessage(slot);
-  }
-
-  // A clock that is fast or slow turns steps of commit timestamps into others, and a process that acts
-  // before its clock shows that it is time would act again and again in no time.
-  bool IsExact(const PendingSlot& slot) const {
-    const bool is_by_its_clock = std::holds_alternative<TimerDue>(slot.choice.event) ||
-                                 std::holds_alternative<CallTimesOut>(slot.choice.event);
-    return bounds_.clocks.rate_ppm > 0 && is_by_its_clock;
-  }
-  // How soon it has to be due to happen now.
-  Duration ReachOf(const PendingSlot& slot) const {
-    return IsExact(slot) ? Nanoseconds(1) : kSameInstant;
-  }
-  // When time stops for it. The steps of commit timestamps are no reason to leave the grid.
-  Instant InstantOf(const PendingSlot& slot) const {
-    return IsExact(slot) ? slot.due : BeginOfInstant(slot.due);
-  }
-  // How much later TrueTime may let it happen.
-  Duration LatenessOf(const PendingSlot& slot) const {
-    const bool is_commit = std::holds_alternative<CommitBecomesVisible>(slot.choice.event);
-    return is_commit ? bounds_.clocks.truetime * 2 : Duration{};
-  }
-
-  // A fault of a node.
-  void Strike(int16_t node, OfNode kind, const CallName& call, int faults) {
-    if (MayStrike(kind, node, bounds_.menu)) Strike(MenuIndex(node, kind), call, faults);
-  }
-  void Strike(uint32_t fault, const CallName& call, int faults) {
-    Add({.kind = MoveKind::kFault, .fault = fault, .call = call}, faults);
-  }
-
-  void ListFaultsOfMessage(const PendingSlot& slot) {
-    const bool arrives = std::holds_alternative<CallArrives>(slot.choice.event);
-    const bool replies = std::holds_alternative<ReplyArrives>(slot.choice.event);
-    if (!arrives && !replies) return;
-    const Call& call = world_.state().calls[slot.call].call();
-    const int16_t node = call.name.process.node;
-    if (node < 0 || !call.awaited || slot.due != world_.now()) return;
-    if (state_.left.losses > 0) {
-      Strike(node, arrives ? OfNode::kLoseRequest : OfNode::kLoseReply, call.name, 1);
-    }
-    if (state_.left.aborts > 0 && arrives && MayAbort(call)) {
-      Strike(node, OfNode::kAbort, call.name, 1);
-    }
-  }
-
-  void ListFaultsOfNode(int16_t index) {
-    const Node& node = world_.state().nodes[static_cast<size_t>(index)];
-    if (node.life == Life::kDown) {
-      if (node.incarnation == 0) return;  // it has not started yet
-      Strike(index, OfNode::kStart, {}, 0);
-      return StopAtGrid();
-    }
-    if (state_.left.crashes > 0) Strike(index, OfNode::kCrash, {}, 1);
-    if (state_.left.pauses > 0 && node.pauses == 0) {
-      Strike(index, OfNode::kPause, {}, 1);
-    }
-  }
-
-  void ListDeletes() {
-    if (state_.left.deletes == 0) return;
-    for (const uint32_t fault : DeletionsIn(world_)) {
-      if (!OperatorIsAtWork(world_, fault)) Strike(fault, {}, 1);
-    }
+  const Call& CallOf(const PendingSlot& slot) const {
+    return world_.state().calls[slot.call].call();
   }
 
   const ModelState& state_;
   const World& world_;
-  const ExploreBounds& bounds_;
   std::vector<std::pair<Move, int>>& moves_;
-  Instant next_ = kNever;  // when time stops next
-  bool urgent_ = false;    // something has to happen before time goes on
 };
+
+void ListMovesOf(const ModelState& state, const ExploreBounds& bounds,
+                 std::vector<std::pair<Move, int>>& moves) {
+  WorldView view(state, moves);
+  MoveLister(view, bounds).List();
+}
 
 Outbox& ScratchOutbox() {
   thread_local Outbox out;
@@ -239,9 +184,9 @@ std::vector<LockModel::State> LockModel::RootStates() const {
 }
 
 void LockModel::ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const {
-  if (!bounds_.clocks.AreOfSpanner()) return Lister(*state, bounds_, moves).List();
+  if (!bounds_.clocks.AreOfSpanner()) return ListMovesOf(*state, bounds_, moves);
   std::vector<std::pair<Move, int>> listed;
-  Lister(*state, bounds_, listed).List();
+  ListMovesOf(*state, bounds_, listed);
   for (auto& [move, faults] : listed) {
     const bool at_spanner = (move.kind == MoveKind::kFault && IsAtSpanner(move.fault)) ||
                             (move.kind == MoveKind::kEvent && IsAtSpanner(move.event.event));

@@ -10,48 +10,82 @@
 #include "protocol/protocols.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/menu.h"
+#include "sim/explore/move_lister.h"
 
 namespace whorl::sim {
 namespace {
 
 // --- what can happen -----------------------------------------------------------------------------
 
-// Lists the moves of one state: what LockModel lists of a world, from its parts.
-class PartMoveLister {
+// A list of components, as MoveLister asks of it.
+class ComponentsView {
  public:
-  PartMoveLister(const RememberedState& state, const ExploreBounds& bounds,
-                 std::vector<std::pair<ComponentAction, int>>& moves)
-      : state_(state), bounds_(bounds), moves_(moves) {}
+  ComponentsView(const RememberedState& state, std::vector<std::pair<ComponentAction, int>>& moves)
+      : state_(state), moves_(moves) {
+    ForEachNode([this](const NodeFacts& node) {
+      if (node.is_paused) paused_ |= uint64_t{1} << node.node;
+    });
+  }
 
-  void List() {
-    for (const InternedComponent* part : state_.parts) {
-      if (part->kind() != PartKind::kNode || !part->shape->is_paused) continue;
-      paused_ |= uint64_t{1} << part->node;
-    }
+  // Which component's event it is, and which of its events.
+  struct EventPlace {
+    uint8_t part = 0;
+    uint8_t event = 0;
+  };
+
+  Instant now() const { return state_.now; }
+  const FaultBudget& left() const { return state_.left; }
+
+  template <typename Visit>
+  void ForEachEvent(const Visit& visit) const {
     for (size_t i = 0; i < state_.parts.size(); ++i) {
-      if (state_.parts[i]->events > 0) ListPart(static_cast<uint8_t>(i));
-    }
-    for (const InternedComponent* part : state_.parts) {
-      if (part->kind() == PartKind::kNode) ListFaultsOfNode(*part->shape);
-      if (part->kind() == PartKind::kDatabase && state_.left.deletes > 0) {
-        for (const uint32_t fault : part->shape->deletions) {
-          if (!OperatorIsAtWork(fault)) Strike(fault, ComponentAction::kNoPart, 1);
-        }
+      const InternedComponent& part = *state_.parts[i];
+      for (uint8_t k = 0; k < part.events; ++k) {
+        const PartEvent& event = part.shape->events[k];
+        if (event.facts.waits_for_pause && IsPaused(event.choice.node)) continue;
+        visit(EventPlace{.part = static_cast<uint8_t>(i), .event = k}, event.facts,
+              state_.now + Duration{part.numbers[k]});
       }
     }
-    const Instant end = bounds_.horizon ? Instant{bounds_.horizon->ns} : kNever;
-    if (!urgent_ && next_ < end && next_ > state_.now) {
-      moves_.emplace_back(ComponentAction{.kind = MoveKind::kAdvance, .at = next_}, 0);
+  }
+  template <typename Visit>
+  void ForEachNode(const Visit& visit) const {
+    for (const InternedComponent* part : state_.parts) {
+      if (part->kind() != PartKind::kNode) continue;
+      const ComponentTemplate& node = *part->shape;
+      visit(NodeFacts{.node = part->node,
+                      .life = node.life,
+                      .incarnation = node.incarnation,
+                      .is_paused = node.is_paused});
     }
+  }
+  template <typename Visit>
+  void ForEachDeletion(const Visit& visit) const {
+    for (const InternedComponent* part : state_.parts) {
+      if (part->kind() != PartKind::kDatabase) continue;
+      for (const uint32_t fault : part->shape->deletions) {
+        if (!OperatorIsAtWork(fault)) visit(fault);
+      }
+    }
+  }
+  MessageFacts MessageOf(EventPlace place) const {
+    const ComponentTemplate& call = *state_.parts[place.part]->shape;
+    return {.node = call.name.index, .is_awaited = call.is_awaited, .may_abort = call.may_abort};
+  }
+
+  void AddEvent(EventPlace place) {
+    Add({.kind = MoveKind::kEvent, .part = place.part, .event = place.event, .at = now()}, 0);
+  }
+  void AddAdvance(Instant to) { Add({.kind = MoveKind::kAdvance, .at = to}, 0); }
+  void AddFault(uint32_t fault, int faults) {
+    Add({.kind = MoveKind::kFault, .fault = fault, .at = now()}, faults);
+  }
+  void AddFaultOf(EventPlace place, uint32_t fault) {
+    Add({.kind = MoveKind::kFault, .part = place.part, .fault = fault, .at = now()}, 1);
   }
 
  private:
-  // Time stops there at the latest.
-  void StopAt(Instant at) { next_ = std::min(next_, at); }
-  void StopAtGrid() {
-    const int64_t grid = bounds_.grid.ns;
-    StopAt({(state_.now.ns / grid + 1) * grid});
-  }
+  void Add(const ComponentAction& action, int faults) { moves_.emplace_back(action, faults); }
 
   bool IsPaused(int16_t node) const { return node >= 0 && (paused_ >> node & 1U) != 0; }
 
@@ -62,81 +96,9 @@ class PartMoveLister {
     });
   }
 
-  void ListPart(uint8_t place) {
-    const InternedComponent& part = *state_.parts[place];
-    const std::vector<PartEvent>& events = part.shape->events;
-    for (size_t i = 0; i < events.size(); ++i) {
-      ListEvent(place, static_cast<uint8_t>(i), events[i], state_.now + Duration{part.numbers[i]});
-    }
-  }
-
-  // As LockModel's.
-  Duration LatenessOf(const PartEvent& event) const {
-    return event.is_commit ? bounds_.clocks.truetime * 2 : Duration{};
-  }
-
-  void ListEvent(uint8_t place, uint8_t index, const PartEvent& event, Instant due) {
-    if (event.waits_for_pause && IsPaused(event.choice.node)) return;
-    const Instant now = state_.now;
-    const bool is_due = due < now + kSameInstant;
-    if (is_due || event.ends_fault) {
-      moves_.emplace_back(
-          ComponentAction{.kind = MoveKind::kEvent, .part = place, .event = index, .at = now}, 0);
-    }
-    if (event.ends_fault && !is_due) StopAtGrid();
-    if (!is_due) return StopAt(BeginOfInstant(due));
-    const bool may_wait =
-        event.may_be_late &&
-        now + kSameInstant <= due + LatenessOf(event) + bounds_.grid * bounds_.delay;
-    if (may_wait) {
-      StopAtGrid();
-    } else {
-      urgent_ = true;
-    }
-    if (due == now && (event.is_request || event.is_reply)) ListFaultsOfMessage(place, event);
-  }
-
-  // A fault of a node.
-  void Strike(int16_t node, OfNode kind, uint8_t place, int faults) {
-    if (MayStrike(kind, node, bounds_.menu)) Strike(MenuIndex(node, kind), place, faults);
-  }
-  void Strike(uint32_t fault, uint8_t place, int faults) {
-    moves_.emplace_back(
-        ComponentAction{.kind = MoveKind::kFault, .part = place, .fault = fault, .at = state_.now},
-        faults);
-  }
-
-  void ListFaultsOfMessage(uint8_t place, const PartEvent& event) {
-    const ComponentTemplate& call = *state_.parts[place]->shape;
-    const int16_t node = call.name.index;
-    if (node < 0 || !call.is_awaited) return;
-    if (state_.left.losses > 0) {
-      Strike(node, event.is_request ? OfNode::kLoseRequest : OfNode::kLoseReply, place, 1);
-    }
-    if (state_.left.aborts > 0 && event.is_request && call.may_abort) {
-      Strike(node, OfNode::kAbort, place, 1);
-    }
-  }
-
-  void ListFaultsOfNode(const ComponentTemplate& node) {
-    const int16_t index = node.name.index;
-    if (node.life == Life::kDown) {
-      if (node.incarnation == 0) return;  // it has not started yet
-      Strike(index, OfNode::kStart, ComponentAction::kNoPart, 0);
-      return StopAtGrid();
-    }
-    if (state_.left.crashes > 0) Strike(index, OfNode::kCrash, ComponentAction::kNoPart, 1);
-    if (state_.left.pauses > 0 && !node.is_paused) {
-      Strike(index, OfNode::kPause, ComponentAction::kNoPart, 1);
-    }
-  }
-
   const RememberedState& state_;
-  const ExploreBounds& bounds_;
   std::vector<std::pair<ComponentAction, int>>& moves_;
-  uint64_t paused_ = 0;    // nodes, as bits
-  Instant next_ = kNever;  // when time stops next
-  bool urgent_ = false;    // something has to happen before time goes on
+  uint64_t paused_ = 0;  // nodes, as bits
 };
 
 // --- names ---------------------------------------------------------------------------------------
@@ -226,7 +188,8 @@ std::vector<RememberedState> MemoizedModel::Initial() {
 void MemoizedModel::ListMoves(const State& state,
                               std::vector<std::pair<ComponentAction, int>>& moves) {
   moves.clear();
-  PartMoveLister(state, model_.bounds(), moves).List();
+  ComponentsView view(state, moves);
+  MoveLister(view, model_.bounds()).List();
   if (!model_.bounds().clocks.AreOfSpanner()) return;
   const std::vector<std::pair<ComponentAction, int>> listed = std::exchange(moves, {});
   for (const auto& [action, faults] : listed) {
@@ -302,7 +265,7 @@ void MemoizedModel::TakeInWorld(const State& from, const ComponentAction& action
   MakeWorld(from);
   SetStep(from, action, to);
   after_ = *made_;
-  const Stepped stepped = model_.Step(*after_, MoveIn(*made_, action, to.shape));
+  const Stepped stepped = model_.Step(*after_, MoveIn(*made_, action, to.shape, &parts_of_made_));
   SetOutside(*after_, to);
   to.picks_commit_timestamp = stepped.picks_commit_timestamp;
   shapes_.TakeApart(*after_, parts_after_);
@@ -357,7 +320,7 @@ void MemoizedModel::MakeWorld(const State& state) {
   for (; from->model_state == nullptr; from = from->before.get()) steps.push_back(from);
   made_ = *from->model_state;
   for (const StateOrigin* step : steps | std::views::reverse) {
-    model_.Step(*made_, MoveIn(*made_, step->action, step->shape));
+    model_.Step(*made_, MoveIn(*made_, step->action, step->shape, nullptr));
   }
   shapes_.TakeApart(*made_, parts_of_made_);
   table_.FromWorld(made_->world.now(), parts_of_made_, normal_of_made_);
@@ -376,7 +339,7 @@ void MemoizedModel::MakeWorld(const State& state) {
 }
 
 Move MemoizedModel::MoveIn(const ModelState& model_state, const ComponentAction& action,
-                           const ComponentTemplate* shape) {
+                           const ComponentTemplate* shape, const TemplateTable::Parts* known) {
   Move move = {
       .kind = action.kind, .at = action.at, .event = {}, .fault = action.fault, .call = {}};
   const bool looks = action.kind == MoveKind::kEvent &&
@@ -385,6 +348,7 @@ Move MemoizedModel::MoveIn(const ModelState& model_state, const ComponentAction&
   if (action.kind == MoveKind::kAdvance || shape == nullptr) return move;
   const WorldState& world = model_state.world.state();
   const auto at_place = [&]() -> const TemplateTable::Part& {
+    if (known != nullptr) return known->all[action.part];
     static thread_local TemplateTable::Parts parts;
     static thread_local InternedComponents normal;
     shapes_.TakeApart(model_state, parts);
@@ -436,7 +400,7 @@ explore::Path<Move> MemoizedModel::MovesOf(const explore::Path<ComponentAction>&
     table_.FromWorld(model_state.world.now(), parts, normal);
     const ComponentTemplate* shape =
         action.part == ComponentAction::kNoPart ? nullptr : parts.all[action.part].shape;
-    moves.choices.push_back(MoveIn(model_state, action, shape));
+    moves.choices.push_back(MoveIn(model_state, action, shape, &parts));
     model_.Step(model_state, moves.choices.back());
   }
   return moves;

@@ -1,4 +1,4 @@
-// LockModel, but a step that was taken once is known wherever the parts that it reads are the same.
+// Does what LockModel does, but looks a step up in the transition cache before it takes it in a world.
 //
 // Most states have no world: they are their parts (interned_component.h). Where a step is not known, the world of the
 // state is made by taking the steps that led to it from the nearest state before that has one, and the step
@@ -115,9 +115,10 @@ class MemoizedModel {
   void SetStep(const State& from, const ComponentAction& action, State& to);
   // A state's world, in made_, and the parts that were taken from it, in parts_of_made_.
   void MakeWorld(const State& state);
-  // The move in this world. `shape`: of its part, if it has one.
+  // The move in this world. `shape`: of its part, if it has one. `parts`: the world's, sorted; null if they are not
+  // known, and then they are made if the part's names alone do not tell which event it is.
   Move MoveIn(const ModelState& model_state, const ComponentAction& action,
-              const ComponentTemplate* shape);
+              const ComponentTemplate* shape, const TemplateTable::Parts* parts);
 
   const LockModel& model_;
   bool checks_ = false;

@@ -147,4 +147,14 @@ bool MayBeLate(const PendingEvent& event) {
          std::holds_alternative<ResourceWrite>(event);
 }
 
+EventFacts::EventFacts(const PendingEvent& event)
+    : waits_for_pause(WaitsForPause(event)),
+      may_be_late(MayBeLate(event)),
+      is_commit(std::holds_alternative<CommitBecomesVisible>(event)),
+      ends_fault(std::holds_alternative<FaultEnds>(event)),
+      is_request(std::holds_alternative<CallArrives>(event)),
+      is_reply(std::holds_alternative<ReplyArrives>(event)),
+      is_by_own_clock(std::holds_alternative<TimerDue>(event) ||
+                      std::holds_alternative<CallTimesOut>(event)) {}
+
 }  // namespace whorl::sim

@@ -43,4 +43,17 @@ bool MayAbort(const Call& call);
 // Whether the event may happen later than it is due.
 bool MayBeLate(const PendingEvent& event);
 
+// What a search asks of a kind of event.
+struct EventFacts {
+  explicit EventFacts(const PendingEvent& event);
+
+  bool waits_for_pause = false;
+  bool may_be_late = false;
+  bool is_commit = false;  // that becomes visible
+  bool ends_fault = false;
+  bool is_request = false;       // that arrives
+  bool is_reply = false;         // that arrives
+  bool is_by_own_clock = false;  // it is due when a process's clock says so
+};
+
 }  // namespace whorl::sim

@@ -29,20 +29,20 @@ void CanonicalForm::Clear(Timestamp now, bool orders_tokens) {
   times_ = Times::kInstants;
   transactions_.clear();
   words_.Clear();
-  holes_.clear();
+  slots_.clear();
   numbers_.clear();
   parts_.clear();
 }
 
 void CanonicalForm::BeginPart(PartName name, uint32_t origin) {
   parts_.push_back(
-      {.name = name, .origin = origin, .first_word = words_.size(), .first_hole = holes_.size()});
+      {.name = name, .origin = origin, .first_word = words_.size(), .first_slot = slots_.size()});
   AddWord(uint64_t{name.kind} << 16 | static_cast<uint16_t>(Renamed(name.index)));
 }
 
 void CanonicalForm::EndPart() {
   parts_.back().last_word = words_.size();
-  parts_.back().last_hole = holes_.size();
+  parts_.back().last_slot = slots_.size();
 }
 
 Digest128 CanonicalForm::ShapeOf(const Part& part) const {

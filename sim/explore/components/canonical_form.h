@@ -1,8 +1,8 @@
 // Encodes a state in parts; states with equal encodings have equal futures, under the same names, however
 // they came about.
 //
-// A visitor leaves out what cannot matter any more. A part is its shape, which has
-// all but the following numbers, and those numbers (NumericSlot says which kinds there are):
+// Who adds a state leaves out what cannot matter any more. A part is a shape, and the numbers in its slots. The
+// shape has all but these numbers (SlotKind lists their kinds):
 //   1. Instants, which matter by how far they are from now. What is longer ago than `memory` only
 //      matters by its order among all that is.
 //   2. Generations of transactions, which count up for as long as a process lives, and serials
@@ -65,19 +65,19 @@ struct NumericSlot {
   friend constexpr bool operator==(const NumericSlot&, const NumericSlot&) = default;
 };
 // Whether an instant is long ago, which is so far from now, in nanoseconds.
-constexpr bool IsLongAgo(const NumericSlot& hole, int64_t from_now, int64_t memory) {
-  return from_now <= -(hole.param != 0 ? hole.param : memory);
+constexpr bool IsLongAgo(const NumericSlot& slot, int64_t from_now, int64_t memory) {
+  return from_now <= -(slot.param != 0 ? slot.param : memory);
 }
 
-// The code that adds parts says their kinds, and which part of its kind each is.
+// Names a part: its kind, and which part of this kind it is.
 struct PartName {
   uint16_t kind = 0;
   int16_t index = -1;
   friend constexpr auto operator<=>(const PartName&, const PartName&) = default;
 };
 
-// Other names for nodes, and for what follows from them: a state in which equal processes have each
-// other's names is told by the form of one in which they have their own.
+// Gives nodes other names, and all that is named after them: the form of a state can so be that of the state in
+// which equal processes have each other's places.
 struct Renaming {
   // By node: its new name. Several may get the same; their counts are then of one scope, so that the order
   // of such numbers means nothing.
@@ -87,7 +87,7 @@ struct Renaming {
   std::map<std::string, std::string, std::less<>> texts;
 };
 
-// Takes a state apart.
+// Collects the parts of a state.
 class CanonicalForm : public FieldAdder<CanonicalForm> {
  public:
   using FieldAdder::Add;
@@ -95,11 +95,11 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
 
   struct Part {
     PartName name;
-    uint32_t origin = 0;  // whatever the code that added it wants to find again
+    uint32_t origin = 0;  // tells the code that added the part what it was made of
     size_t first_word = 0;
     size_t last_word = 0;  // one after it
-    size_t first_hole = 0;
-    size_t last_hole = 0;
+    size_t first_slot = 0;
+    size_t last_slot = 0;
   };
 
   // Empties it, except its memory. `now`: true time. `orders_tokens`: tokens, and what
@@ -121,10 +121,10 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   const std::vector<Part>& parts() const { return parts_; }
   Digest128 ShapeOf(const Part& part) const;
   std::span<const NumericSlot> SlotsOf(const Part& part) const {
-    return std::span(holes_).subspan(part.first_hole, part.last_hole - part.first_hole);
+    return std::span(slots_).subspan(part.first_slot, part.last_slot - part.first_slot);
   }
   std::span<const int64_t> NumbersOf(const Part& part) const {
-    return std::span(numbers_).subspan(part.first_hole, part.last_hole - part.first_hole);
+    return std::span(numbers_).subspan(part.first_slot, part.last_slot - part.first_slot);
   }
   Timestamp now() const { return now_; }
 
@@ -144,13 +144,13 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   // Serials that follow are those that stand in texts after this base (random_id.h).
   void SetSerials(std::string_view base) { serial_scope_ = ScopeOf(Renamed(base)); }
   // How many numbers the part has so far.
-  size_t HoleCount() const { return holes_.size() - parts_.back().first_hole; }
+  size_t SlotCount() const { return slots_.size() - parts_.back().first_slot; }
 
   void AddWord(uint64_t word) { words_.Push(word); }
-  void AddSlot(const NumericSlot& hole, int64_t number) {
-    AddWord(uint64_t{1} << 60 | static_cast<uint64_t>(hole.kind) << 56 | hole.scope);
-    if (hole.param != 0) AddWord(static_cast<uint64_t>(hole.param));
-    holes_.push_back(hole);
+  void AddSlot(const NumericSlot& slot, int64_t number) {
+    AddWord(uint64_t{1} << 60 | static_cast<uint64_t>(slot.kind) << 56 | slot.scope);
+    if (slot.param != 0) AddWord(static_cast<uint64_t>(slot.param));
+    slots_.push_back(slot);
     numbers_.push_back(number);
   }
 
@@ -313,7 +313,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   const Renaming* renaming_ = nullptr;
   std::vector<std::pair<TransactionId, CallName>> transactions_;
   Words words_;
-  std::vector<NumericSlot> holes_;
+  std::vector<NumericSlot> slots_;
   std::vector<int64_t> numbers_;
   std::vector<Part> parts_;
   uint64_t local_scope_ = kScopeOfNodes;

@@ -1,4 +1,4 @@
-// The canonical form of a world: two worlds in which the same can happen, under the same names, have
+// Makes the canonical form of a world: two worlds in which the same can happen, under the same names, get
 // equal forms, whichever way led to them.
 //
 // What is no part of it:
@@ -45,7 +45,7 @@ inline void BeginPart(PartKind kind, int16_t index, CanonicalForm& form, uint32_
 // Where a kept transaction stands: in Database::transactions, or after them in Database::finished.
 const model::TransactionState& KeptTransaction(const model::Database& database, uint32_t origin);
 
-// The first holes of a part, in this order:
+// The first slots of a part, in this order:
 //   1. When its events are due. Of a node: its timers, by lock, then as SortedTimers has them; of a
 //      call: the arrival of its request or reply, if it is not held back, then its timeout.
 //   2. Of a node: when the questions were asked that are under way.

@@ -13,7 +13,7 @@ namespace {
 // An operator's transactions are known by the fault.
 PartTransaction OfOperator(uint32_t fault) { return {.id = ~uint64_t{fault}}; }
 
-// Collects what follows from the shape of one part, in the order of its holes (canonical.h).
+// Collects what follows from the shape of one part, in the order of its slots (canonical.h).
 class Describer {
  public:
   Describer(const ModelState& model_state, const CanonicalForm& form, ComponentTemplate& shape)
@@ -43,8 +43,8 @@ class Describer {
  private:
   void AddEvent(const PendingSlot* slot) {
     if (slot == nullptr || slot->queued == PendingSlot::kNone) return;
-    shape_.events.emplace_back(slot->choice);
-    ++hole_;
+    shape_.events.push_back({.facts = EventFacts(slot->choice.event), .choice = slot->choice});
+    ++next_slot_;
   }
 
   static uint64_t IdOf(const CallName& begun_by) {
@@ -54,7 +54,7 @@ class Describer {
   void Refer(const TransactionId& id) {
     const CallName* begun_by = form_.FindTransaction(id);
     if (begun_by == nullptr) return;
-    shape_.references.push_back({.id = IdOf(*begun_by), .hole = hole_++});
+    shape_.references.push_back({.id = IdOf(*begun_by), .slot = next_slot_++});
   }
 
   void DescribeNode(const Node& node) {
@@ -70,7 +70,8 @@ class Describer {
       if (!participant.application.asking) continue;
       const size_t locks = model_state_.world.setup().scenario.locks.size();
       const size_t question = static_cast<size_t>(shape_.name.index) * locks + participant.lock;
-      shape_.questions.push_back({.question = static_cast<uint32_t>(question), .hole = hole_++});
+      shape_.questions.push_back(
+          {.question = static_cast<uint32_t>(question), .slot = next_slot_++});
     }
     ForEachReferenceOf(node, [this](const TransactionId& id) { Refer(id); });
   }
@@ -107,7 +108,7 @@ class Describer {
     const CallName& begun_by = transaction.begun_by;
     shape_.transaction = begun_by.process == ProcessId{}
                              ? OfOperator(begun_by.generation)
-                             : PartTransaction{.id = IdOf(begun_by), .hole = 0};
+                             : PartTransaction{.id = IdOf(begun_by), .slot = 0};
     shape_.may_be_forgotten = !MattersByItself(model_state_.world, transaction);
     shape_.pins_versions = transaction.snapshot.has_value() && !model::IsOver(transaction);
   }
@@ -116,7 +117,7 @@ class Describer {
   const WorldState& world_;
   const CanonicalForm& form_;
   ComponentTemplate& shape_;
-  uint32_t hole_ = 0;
+  uint32_t next_slot_ = 0;
 };
 
 // Of the calls, the database's are those that it serves.
@@ -150,15 +151,6 @@ uint8_t SetsOf(const ComponentTemplate& shape) {
 
 }  // namespace
 
-PartEvent::PartEvent(const Choice& its_choice)
-    : waits_for_pause(WaitsForPause(its_choice.event)),
-      may_be_late(MayBeLate(its_choice.event)),
-      is_commit(std::holds_alternative<CommitBecomesVisible>(its_choice.event)),
-      ends_fault(std::holds_alternative<FaultEnds>(its_choice.event)),
-      is_request(std::holds_alternative<CallArrives>(its_choice.event)),
-      is_reply(std::holds_alternative<ReplyArrives>(its_choice.event)),
-      choice(its_choice) {}
-
 bool ComponentTemplate::IsOfOperator(uint32_t fault) const {
   const uint64_t id = OfOperator(fault).id;
   return (kind() == PartKind::kTransaction && transaction.id == id) ||
@@ -173,7 +165,7 @@ const ComponentTemplate& TemplateTable::ShapeOf(const ModelState& model_state, s
   auto shape = std::make_unique<ComponentTemplate>();
   shape->digest = digest;
   shape->name = part.name;
-  shape->holes = NormalForm::Holes(form_.SlotsOf(part));
+  shape->slots = NormalForm::Slots(form_.SlotsOf(part));
   Describer(model_state, form_, *shape).Describe(part.origin);
   shape->sets = SetsOf(*shape);
   if (symmetry_ != nullptr && shape->kind() != PartKind::kLedger) {
@@ -204,7 +196,7 @@ void TemplateTable::TakeApart(const ModelState& model_state, Parts& parts) {
     const CanonicalForm::Part& part = form_.parts()[place];
     const std::span<const int64_t> numbers = form_.NumbersOf(part);
     parts.all.push_back({.shape = &ShapeOf(model_state, place),
-                         .first_hole = static_cast<uint32_t>(parts.numbers.size()),
+                         .first_slot = static_cast<uint32_t>(parts.numbers.size()),
                          .origin = part.origin});
     parts.numbers.insert(parts.numbers.end(), numbers.begin(), numbers.end());
   }

@@ -1,5 +1,5 @@
-// A world and its judges as the parts of their canonical form, said by a few shapes, which many worlds share,
-// and some numbers.
+// Splits a state into components: each part of its canonical form is a template, which many states share, and
+// the numbers in the template's slots.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,18 @@
 #include "sim/explore/components/normal_form.h"
 #include "sim/explore/components/symmetry.h"
 #include "sim/explore/engine/key_map.h"
+#include "sim/explore/menu.h"
 #include "sim/world/world.h"
 
 namespace whorl::sim {
 
-// An event of a part. Its first holes say when they are due, in the same order.
+// An event of a part. Its first slots say when they are due, in the same order.
 struct PartEvent {
-  explicit PartEvent(const Choice& its_choice);
-
-  // What is asked of it for each state:
-  bool waits_for_pause = false;
-  bool may_be_late = false;
-  bool is_commit = false;  // that becomes visible
-  bool ends_fault = false;
-  bool is_request = false;  // that arrives
-  bool is_reply = false;
+  EventFacts facts;
   Choice choice;  // as in one of the worlds that have the shape: others have other names
 };
 
-// The sets to which a part belongs, as bits. A step reads one of them (steps.h).
+// The sets to which a part belongs, as bits. A step reads one of them (transition_cache.h).
 enum PartSet : uint8_t {
   // The process of its node: the node, and the calls that it awaits.
   kOfProcess = 1,
@@ -44,31 +37,31 @@ enum PartSet : uint8_t {
   kStored = 64,  // rows and transactions
 };
 
-// A transaction that a part refers to, or is. `id` and the number in the hole tell it from others.
+// A transaction that a part refers to, or is. `id` and the number in the slot tell it from others.
 struct PartTransaction {
-  static constexpr uint32_t kNoHole = ~uint32_t{0};
+  static constexpr uint32_t kNoSlot = ~uint32_t{0};
   uint64_t id = 0;
-  uint32_t hole = kNoHole;
+  uint32_t slot = kNoSlot;
 };
 
 // A question for has_lock that is under way.
 struct PartQuestion {
   uint32_t question = 0;
-  uint32_t hole = 0;  // when it was asked
+  uint32_t slot = 0;  // when it was asked
 };
 
-// What parts have in common that differ in their numbers alone, and what follows from it.
+// Holds what parts have in common that differ in their numbers alone, and what a search asks of it.
 struct ComponentTemplate {
   Digest128 digest;
   PartName name;
-  NormalForm::Holes holes;
+  NormalForm::Slots slots;
   std::vector<PartEvent> events;
   std::vector<PartTransaction> references;
 
   // Whether it is the transaction of the operator whose fault this is, or his next step.
   bool IsOfOperator(uint32_t fault) const;
 
-  size_t hole_count() const { return holes.all.size(); }
+  size_t slot_count() const { return slots.all.size(); }
   PartKind kind() const { return static_cast<PartKind>(name.kind); }
 
   uint8_t sets = 0;  // bits of PartSet
@@ -96,7 +89,7 @@ struct ComponentTemplate {
   Digest128 alone;  // of a node's part, if the symmetry has signatures
 };
 
-// Takes states apart, and keeps one ComponentTemplate of each kind. One thread at a time.
+// Splits states, and keeps one ComponentTemplate of each shape. One thread at a time.
 class TemplateTable {
  public:
   // `symmetry`: null if each state stands for itself. REQUIRES: it outlives the table.
@@ -104,7 +97,7 @@ class TemplateTable {
 
   struct Part {
     const ComponentTemplate* shape = nullptr;
-    uint32_t first_hole = 0;  // among the numbers of all parts
+    uint32_t first_slot = 0;  // among the numbers of all parts
     uint32_t origin = 0;      // CanonicalForm::Part::origin
   };
   struct Parts {
@@ -112,7 +105,7 @@ class TemplateTable {
     std::vector<int64_t> numbers;
 
     std::span<const int64_t> NumbersOf(const Part& part) const {
-      return std::span(numbers).subspan(part.first_hole, part.shape->hole_count());
+      return std::span(numbers).subspan(part.first_slot, part.shape->slot_count());
     }
   };
 

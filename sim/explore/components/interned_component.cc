@@ -55,11 +55,6 @@ Key128 Extend(Key128 key, const Digest128& digest) {
 
 }  // namespace
 
-int64_t NormalFromNow(const NumericSlot& hole, int64_t from_now) {
-  if (hole.kind == SlotKind::kFloored) return std::max(from_now, hole.param);
-  return from_now > 0 ? from_now : from_now % hole.param + hole.param;
-}
-
 // --- parts of the table --------------------------------------------------------------------------
 
 const InternedComponent& NormalTable::Of(const ComponentTemplate& shape,
@@ -73,17 +68,17 @@ const InternedComponent& NormalTable::Of(const ComponentTemplate& shape,
   part->shape = &shape;
   part->is_shown = shape.kind() != PartKind::kLedger;
   part->may_be_forgotten = shape.may_be_forgotten;
-  part->concerns_gates = shape.holes.has_gates || !shape.questions.empty();
+  part->concerns_gates = shape.slots.has_gates || !shape.questions.empty();
   part->numbers.assign(numbers.begin(), numbers.end());
   part->identity = identity;
   part->node = shape.name.index;
   part->sets = shape.sets;
   part->events = static_cast<uint8_t>(shape.events.size());
-  part->only_is_due = shape.kind() == PartKind::kEvent && shape.hole_count() == 1;
+  part->only_is_due = shape.kind() == PartKind::kEvent && shape.slot_count() == 1;
   part->refers = !shape.references.empty();
   const auto known = [&](const PartTransaction& one) {
-    const bool has_number = one.hole != PartTransaction::kNoHole;
-    return KnownTransaction{.id = one.id, .number = has_number ? numbers[one.hole] : 0};
+    const bool has_number = one.slot != PartTransaction::kNoSlot;
+    return KnownTransaction{.id = one.id, .number = has_number ? numbers[one.slot] : 0};
   };
   for (const PartTransaction& reference : shape.references) {
     part->references.push_back(known(reference));
@@ -97,23 +92,18 @@ const InternedComponent& NormalTable::Of(const ComponentTemplate& shape,
   return *parts_.emplace_back(std::move(part));
 }
 
-// As NormalForm does it.
 void NormalTable::Describe(InternedComponent& part) const {
-  const NormalForm::Holes& holes = part.shape->holes;
+  const NormalForm::Slots& slots = part.shape->slots;
   WordDigest alone;
   std::vector<uint64_t> ranks;
-  for (size_t i = 0; i < holes.all.size(); ++i) {
-    const SlotKind kind = holes.all[i].kind;
+  for (size_t i = 0; i < slots.all.size(); ++i) {
+    const SlotKind kind = slots.all[i].kind;
     const int64_t number = part.numbers[i];
-    if (!IsRank(kind, number)) {
-      if (kind != SlotKind::kQuestionTime) alone.Add(static_cast<uint64_t>(number));
-      continue;
-    }
-    if (kind == SlotKind::kInstant) alone.Add(NormalForm::kLongAgo);
+    if (!AddMeaning(slots.all[i], number, IsRank(kind, number), alone)) continue;
     auto of_scope =
-        std::ranges::find(part.ranks, holes.scopes[i], &InternedComponent::Ranks::scope);
+        std::ranges::find(part.ranks, slots.scopes[i], &InternedComponent::Ranks::scope);
     if (of_scope == part.ranks.end()) {
-      of_scope = part.ranks.insert(of_scope, {.scope = holes.scopes[i]});
+      of_scope = part.ranks.insert(of_scope, {.scope = slots.scopes[i]});
     }
     if (kind == SlotKind::kInstant && number == kNeverSet) {
       of_scope->has_never_set = true;
@@ -163,7 +153,7 @@ void NormalTable::Begin() {
 
 void NormalTable::SetAsked(const ComponentTemplate& shape, std::span<const int64_t> numbers) {
   for (const PartQuestion& question : shape.questions) {
-    asked_[question.question] = numbers[question.hole];
+    asked_[question.question] = numbers[question.slot];
   }
 }
 
@@ -172,12 +162,12 @@ void NormalTable::AddLoose(const ComponentTemplate& shape, std::span<const int64
   loose_numbers_.insert(loose_numbers_.end(), numbers.begin(), numbers.end());
   SetAsked(shape, numbers);
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const NumericSlot& hole = shape.holes.all[i];
-    const SlotKind kind = hole.kind;
-    const bool is_old = kind == SlotKind::kInstant && IsLongAgo(hole, numbers[i], memory_);
+    const NumericSlot& slot = shape.slots.all[i];
+    const SlotKind kind = slot.kind;
+    const bool is_old = kind == SlotKind::kInstant && IsLongAgo(slot, numbers[i], memory_);
     if (kind != SlotKind::kRank && !is_old) continue;
     std::vector<Ranked>& ranks = shape.kind() == PartKind::kLedger ? hidden_ : ranked_;
-    ranks.push_back({.scope = shape.holes.scopes[i], .number = numbers[i]});
+    ranks.push_back({.scope = shape.slots.scopes[i], .number = numbers[i]});
   }
 }
 
@@ -195,9 +185,9 @@ int64_t NormalTable::RankOf(uint32_t scope, int64_t number, bool is_shown) {
   return rank - kMostBetween + std::min<int64_t>(place, kMostBetween - 1);
 }
 
-int64_t NormalTable::NormalGate(const NumericSlot& hole, int64_t number) const {
+int64_t NormalTable::NormalGate(const NumericSlot& slot, int64_t number) const {
   if (number == 0 || number == kClosed) return number;
-  const std::optional<int64_t>& asked = asked_[static_cast<size_t>(hole.param)];
+  const std::optional<int64_t>& asked = asked_[static_cast<size_t>(slot.param)];
   if (!asked) return kClosed;
   // A question that was asked before is the same one as before.
   if (number == kOpen) return *asked < 0 ? kOpen : kClosed;
@@ -208,25 +198,25 @@ void NormalTable::MakeNormal(const Loose& loose) {
   const ComponentTemplate& shape = *loose.shape;
   const bool is_shown = shape.kind() != PartKind::kLedger;
   scratch_.clear();
-  for (size_t i = 0; i < shape.hole_count(); ++i) {
-    const NumericSlot& hole = shape.holes.all[i];
+  for (size_t i = 0; i < shape.slot_count(); ++i) {
+    const NumericSlot& slot = shape.slots.all[i];
     const int64_t number = loose_numbers_[loose.first + i];
     int64_t normal = number;
-    switch (hole.kind) {
+    switch (slot.kind) {
       case SlotKind::kInstant:
-        if (!IsLongAgo(hole, number, memory_)) break;
-        normal = RankOf(shape.holes.scopes[i], number, is_shown);
+        if (!IsLongAgo(slot, number, memory_)) break;
+        normal = RankOf(shape.slots.scopes[i], number, is_shown);
         normal = number == kNeverSet && normal == 0 ? kNeverSet : kOldest + normal;
         break;
       case SlotKind::kTick:
       case SlotKind::kFloored:
-        normal = NormalFromNow(hole, number);
+        normal = NormalFromNow(slot, number);
         break;
       case SlotKind::kRank:
-        normal = RankOf(shape.holes.scopes[i], number, is_shown);
+        normal = RankOf(shape.slots.scopes[i], number, is_shown);
         break;
       case SlotKind::kQuestionTime:
-        normal = NormalGate(hole, number);
+        normal = NormalGate(slot, number);
         break;
       case SlotKind::kConditional:
         if (i > 0 && scratch_.back() == kClosed) normal = 0;
@@ -257,7 +247,7 @@ void NormalTable::FromWorld(Instant now, TemplateTable::Parts& world, InternedCo
     const std::span<const int64_t> numbers = world.NumbersOf(part);
     from_now.assign(numbers.begin(), numbers.end());
     for (size_t i = 0; i < numbers.size(); ++i) {
-      const SlotKind kind = part.shape->holes.all[i].kind;
+      const SlotKind kind = part.shape->slots.all[i].kind;
       if (kind == SlotKind::kRank || kind == SlotKind::kConditional) continue;
       from_now[i] = SaturatingAdd(numbers[i], -present);
       if (!WasNeverSet(from_now[i])) continue;
@@ -280,7 +270,7 @@ void NormalTable::Advance(Duration by, InternedComponents& parts) {
   for (const InternedComponent* part : parts) {
     later = part->numbers;
     for (size_t i = 0; i < later.size(); ++i) {
-      const SlotKind kind = part->shape->holes.all[i].kind;
+      const SlotKind kind = part->shape->slots.all[i].kind;
       const bool counts_from_now = (kind == SlotKind::kInstant && later[i] >= kNear) ||
                                    kind == SlotKind::kTick || kind == SlotKind::kFloored ||
                                    (kind == SlotKind::kQuestionTime && later[i] == 0);
@@ -329,19 +319,19 @@ const InternedComponent& NormalTable::Compact(const InternedComponent& part) {
     key = explore::Extend(key, PresentIn(ranks.scope));
   }
   if (const InternedComponent* const* known = compacted_.Find(key)) return **known;
-  const NormalForm::Holes& holes = part.shape->holes;
+  const NormalForm::Slots& slots = part.shape->slots;
   std::vector<int64_t> numbers = part.numbers;
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const SlotKind kind = holes.all[i].kind;
+    const SlotKind kind = slots.all[i].kind;
     if (!IsRank(kind, numbers[i]) || numbers[i] == kNeverSet) continue;
-    const uint64_t present = PresentIn(holes.scopes[i]);
+    const uint64_t present = PresentIn(slots.scopes[i]);
     const int bit = *BitOf(numbers[i] - BaseOf(kind));
     const uint64_t before = present & Below(bit);
     numbers[i] = BaseOf(kind) + std::popcount(before) * kRankStep;
     if ((present >> bit & 1U) != 0) continue;
     // Not shown any more, as others may be between the same two.
     const uint64_t own =
-        std::ranges::find(part.ranks, holes.scopes[i], &InternedComponent::Ranks::scope)->present;
+        std::ranges::find(part.ranks, slots.scopes[i], &InternedComponent::Ranks::scope)->present;
     const uint64_t between = Below(bit) & ~Below(64 - std::countl_zero(before));
     numbers[i] += std::popcount(own & ~present & between) - kMostBetween;
   }
@@ -355,13 +345,13 @@ void NormalTable::RestoreGates(InternedComponents& parts) {
   std::ranges::fill(asked_, std::nullopt);
   for (const InternedComponent* part : parts) SetAsked(*part->shape, part->numbers);
   for (const InternedComponent*& part : parts) {
-    const NormalForm::Holes& holes = part->shape->holes;
-    if (!holes.has_gates) continue;
+    const NormalForm::Slots& slots = part->shape->slots;
+    if (!slots.has_gates) continue;
     scratch_ = part->numbers;
     for (size_t i = 0; i < scratch_.size(); ++i) {
-      const NumericSlot& hole = holes.all[i];
-      if (hole.kind == SlotKind::kQuestionTime) scratch_[i] = NormalGate(hole, scratch_[i]);
-      if (hole.kind == SlotKind::kConditional && scratch_[i - 1] == kClosed) scratch_[i] = 0;
+      const NumericSlot& slot = slots.all[i];
+      if (slot.kind == SlotKind::kQuestionTime) scratch_[i] = NormalGate(slot, scratch_[i]);
+      if (slot.kind == SlotKind::kConditional && scratch_[i - 1] == kClosed) scratch_[i] = 0;
     }
     if (scratch_ != part->numbers) part = &Of(*part->shape, scratch_);
   }

@@ -1,7 +1,7 @@
-// Parts of states whose numbers are normal: the same numbers wherever they mean the same. So a part is known
-// by its address, and what a step does to parts is a list of other parts.
+// Keeps each component of a state once. Its numbers are normal: they are the same wherever they mean the same. So a
+// component is known by its address, and what a step does to components is a list of other components.
 //
-// Normal numbers, by kind of hole:
+// Normal numbers, by kind of slot:
 //   kInstant   how far it is from now. What is long ago: kOldest and a rank, or kNeverSet.
 //   kTick      how far the next tick is from now
 //   kFloored   how far it is from now, or the floor
@@ -50,9 +50,6 @@ inline bool WasNeverSet(int64_t from_now) {
   return from_now < -kLongestRun;
 }
 
-// The normal number of a hole of kind kTick or kFloored.
-int64_t NormalFromNow(const NumericSlot& hole, int64_t from_now);
-
 // A transaction that a part refers to, or is: two are the same if they are equal.
 struct KnownTransaction {
   uint64_t id = 0;
@@ -88,7 +85,7 @@ struct InternedComponent {
     uint64_t present = 0;  // without what was never set
   };
   std::vector<Ranks> ranks;
-  std::vector<int64_t> numbers;  // by hole
+  std::vector<int64_t> numbers;  // by slot
   std::vector<KnownTransaction> references;
   KnownTransaction transaction;         // that it is, if it is one
   std::vector<Digest128> more_renamed;  // by the other renamings
@@ -103,7 +100,7 @@ struct InternedComponent {
 // Sorted by name and digest; the ledger's is the last.
 using InternedComponents = std::vector<const InternedComponent*>;
 
-// Keeps one InternedComponent of each kind, and makes parts normal. One thread at a time.
+// Interns components, and makes their numbers normal. One thread at a time.
 class NormalTable {
  public:
   // `memory`: how long ago something has to be to be long ago. `questions`: how many there can be, by node and
@@ -149,7 +146,7 @@ class NormalTable {
   void Finish(InternedComponents& parts);
   void SetAsked(const ComponentTemplate& shape, std::span<const int64_t> numbers);
   int64_t RankOf(uint32_t scope, int64_t number, bool is_shown);
-  int64_t NormalGate(const NumericSlot& hole, int64_t number) const;
+  int64_t NormalGate(const NumericSlot& slot, int64_t number) const;
   void MakeNormal(const Loose& loose);
   void RestoreSlowly(InternedComponents& parts);
   void AddBits(const InternedComponent& part);

@@ -30,11 +30,11 @@ void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> 
   digest_ = {};
 }
 
-NormalForm::Holes::Holes(std::span<const NumericSlot> its_holes)
-    : all(its_holes.begin(), its_holes.end()) {
-  for (const NumericSlot& hole : all) {
-    scopes.push_back(PlaceOfScope(hole.scope));
-    has_gates = has_gates || hole.kind == SlotKind::kQuestionTime;
+NormalForm::Slots::Slots(std::span<const NumericSlot> its_slots)
+    : all(its_slots.begin(), its_slots.end()) {
+  for (const NumericSlot& slot : all) {
+    scopes.push_back(PlaceOfScope(slot.scope));
+    has_gates = has_gates || slot.kind == SlotKind::kQuestionTime;
   }
 }
 
@@ -53,48 +53,40 @@ inline void NormalForm::Collect(uint32_t place, int64_t number) {
 }
 
 // Collects what is to be ranked, and makes a digest of the rest.
-Digest128 NormalForm::WalkNumbers(const Holes& holes, std::span<const int64_t> numbers) {
+Digest128 NormalForm::WalkNumbers(const Slots& slots, std::span<const int64_t> numbers) {
   WordDigest digest;
   bool gate_is_open = false;
-  for (size_t i = 0; i < holes.all.size(); ++i) {
-    const NumericSlot& hole = holes.all[i];
-    const int64_t number = numbers[i];
-    const int64_t from_now = SaturatingAdd(number, -now_);
-    switch (hole.kind) {
+  for (size_t i = 0; i < slots.all.size(); ++i) {
+    const NumericSlot& slot = slots.all[i];
+    int64_t number = numbers[i];
+    bool is_old = false;
+    switch (slot.kind) {
       case SlotKind::kInstant:
-        if (IsLongAgo(hole, from_now, memory_)) {
-          digest.Add(kLongAgo);
-          Collect(holes.scopes[i], number);
-        } else {
-          digest.Add(static_cast<uint64_t>(from_now));
-        }
+        number = SaturatingAdd(number, -now_);
+        is_old = IsLongAgo(slot, number, memory_);
         break;
-      case SlotKind::kTick: {
-        const int64_t left = from_now > 0 ? from_now : from_now % hole.param + hole.param;
-        digest.Add(static_cast<uint64_t>(left));
-        break;
-      }
+      case SlotKind::kTick:
       case SlotKind::kFloored:
-        digest.Add(static_cast<uint64_t>(std::max(from_now, hole.param)));
-        break;
-      case SlotKind::kRank:
-        Collect(holes.scopes[i], number);
+        number = SaturatingAdd(number, -now_);
         break;
       case SlotKind::kQuestionTime:
-        gate_is_open = number >= asked_[static_cast<size_t>(hole.param)];
+        gate_is_open = number >= asked_[static_cast<size_t>(slot.param)];
         break;
       case SlotKind::kConditional:
-        digest.Add(gate_is_open ? static_cast<uint64_t>(number) : 0);
+        if (!gate_is_open) number = 0;
+        break;
+      case SlotKind::kRank:
         break;
     }
+    if (AddMeaning(slot, number, is_old, digest)) Collect(slots.scopes[i], numbers[i]);
   }
   return digest.state();
 }
 
-void NormalForm::AddPart(const Digest128& shape, const Holes& holes,
+void NormalForm::AddPart(const Digest128& shape, const Slots& slots,
                          std::span<const int64_t> numbers) {
   Part part = {.shape = shape, .alone = {}, .first_rank = ranked_.size()};
-  part.alone = WalkNumbers(holes, numbers);
+  part.alone = WalkNumbers(slots, numbers);
   part.last_rank = ranked_.size();
   parts_.push_back(part);
 }

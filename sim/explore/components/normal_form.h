@@ -2,6 +2,7 @@
 // words, so that states with the same future have the same digest.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,37 @@ inline Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) 
   return digest.state();
 }
 
+// Stands for an instant that is long ago: no other one is so far from now.
+inline constexpr uint64_t kLongAgo = uint64_t{1} << 63;
+
+// What of a kTick or a kFloored matters, which is so far from now. Of what it returns it returns the same.
+inline int64_t NormalFromNow(const NumericSlot& slot, int64_t from_now) {
+  if (slot.kind == SlotKind::kFloored) return std::max(from_now, slot.param);
+  return from_now > 0 ? from_now : from_now % slot.param + slot.param;
+}
+
+// Adds what a number means by itself, and returns whether its rank matters, too. `number`: of an instant, how far it
+// is from now; of what is conditional, 0 if its question is not open. `is_old`: the instant is long ago.
+inline bool AddMeaning(const NumericSlot& slot, int64_t number, bool is_old, WordDigest& digest) {
+  switch (slot.kind) {
+    case SlotKind::kInstant:
+      digest.Add(is_old ? kLongAgo : static_cast<uint64_t>(number));
+      return is_old;
+    case SlotKind::kTick:
+    case SlotKind::kFloored:
+      digest.Add(static_cast<uint64_t>(NormalFromNow(slot, number)));
+      return false;
+    case SlotKind::kRank:
+      return true;
+    case SlotKind::kQuestionTime:
+      return false;
+    case SlotKind::kConditional:
+      digest.Add(static_cast<uint64_t>(number));
+      return false;
+  }
+  return false;
+}
+
 // Makes digests of parts, in which numbers that mean the same are the same. Kept from state to state for
 // its memory.
 //
@@ -57,27 +89,24 @@ inline Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) 
 // that matter by their order.
 class NormalForm {
  public:
-  // Stands for an instant that is long ago: no other one is so far from now.
-  static constexpr uint64_t kLongAgo = uint64_t{1} << 63;
-
   // `asked`: by the `param` of gates, when the question was asked, or the present time if none is.
   // Without `ranks`, what matters by its order alone does not matter.
   void Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks = true);
 
-  // The holes of a shape, made ready once for all forms.
-  struct Holes {
-    Holes() = default;
-    explicit Holes(std::span<const NumericSlot> its_holes);
+  // The slots of a shape, made ready once for all forms.
+  struct Slots {
+    Slots() = default;
+    explicit Slots(std::span<const NumericSlot> its_slots);
 
     std::vector<NumericSlot> all;
-    std::vector<uint32_t> scopes;  // by hole: its scope's number in this process
+    std::vector<uint32_t> scopes;  // by slot: its scope's number in this process
     bool has_gates = false;
   };
 
-  void AddPart(const Digest128& shape, const Holes& holes, std::span<const int64_t> numbers);
-  void AddPart(const Digest128& shape, std::span<const NumericSlot> holes,
+  void AddPart(const Digest128& shape, const Slots& slots, std::span<const int64_t> numbers);
+  void AddPart(const Digest128& shape, std::span<const NumericSlot> slots,
                std::span<const int64_t> numbers) {
-    AddPart(shape, Holes(holes), numbers);
+    AddPart(shape, Slots(slots), numbers);
   }
   // All of the form's.
   void AddPartsOf(const CanonicalForm& form);
@@ -107,7 +136,7 @@ class NormalForm {
     friend constexpr auto operator<=>(const Ranked&, const Ranked&) = default;
   };
 
-  Digest128 WalkNumbers(const Holes& holes, std::span<const int64_t> numbers);
+  Digest128 WalkNumbers(const Slots& slots, std::span<const int64_t> numbers);
   void Collect(uint32_t place, int64_t number);
   static bool IsNarrow(const Scope& scope) {
     return static_cast<uint64_t>(scope.greatest) - static_cast<uint64_t>(scope.least) < kBits;

@@ -1,5 +1,5 @@
-// Equal processes: a state in which two of them have each other's parts leads to what the state leads to in
-// which they have their own, under other names. A search visits one of these states.
+// Makes states the same that differ only in which of several equal processes is which: what the one leads to, the
+// other leads to under other names. A search visits one of them.
 //
 // Which one a state stands for: the one with the least key. Of more than two nodes not every order is tried:
 // they are put in the order of what each is by itself (its signature), and of those that are the same by

@@ -290,7 +290,7 @@ class TransitionCache::Recorder {
     std::vector<const InternedComponent*> traced;
     for (const Part* part : added) {
       std::vector<int64_t> numbers;
-      for (size_t i = 0; i < part->shape->hole_count(); ++i) {
+      for (size_t i = 0; i < part->shape->slot_count(); ++i) {
         const std::optional<int64_t> number = NormalOf(to, *part, i, numbers);
         if (!number) return std::nullopt;
         numbers.push_back(*number);
@@ -301,14 +301,14 @@ class TransitionCache::Recorder {
   }
 
  private:
-  // The normal number of an input that has this number in a hole that is as `wanted`.
+  // The normal number of an input that has this number in a slot that is as `wanted`.
   std::optional<int64_t> Copied(const NumericSlot& wanted, int64_t number) const {
     for (const uint8_t input : inputs_) {
       const Part& part = from_.world.all[input];
       if (from_.sets.parts()[input]->only_is_due) continue;  // no part of the key
-      for (size_t i = 0; i < part.shape->hole_count(); ++i) {
-        if (part.shape->holes.all[i] != wanted) continue;
-        if (from_.world.numbers[part.first_hole + i] == number) {
+      for (size_t i = 0; i < part.shape->slot_count(); ++i) {
+        if (part.shape->slots.all[i] != wanted) continue;
+        if (from_.world.numbers[part.first_slot + i] == number) {
           return from_.sets.parts()[input]->numbers[i];
         }
       }
@@ -319,55 +319,55 @@ class TransitionCache::Recorder {
   int64_t GreatestOf(uint64_t scope) const {
     int64_t greatest = 0;
     for (const Part& part : from_.world.all) {
-      for (size_t i = 0; i < part.shape->hole_count(); ++i) {
-        const NumericSlot& hole = part.shape->holes.all[i];
-        if (hole.kind != SlotKind::kRank || hole.scope != scope) continue;
-        greatest = std::max(greatest, from_.world.numbers[part.first_hole + i]);
+      for (size_t i = 0; i < part.shape->slot_count(); ++i) {
+        const NumericSlot& slot = part.shape->slots.all[i];
+        if (slot.kind != SlotKind::kRank || slot.scope != scope) continue;
+        greatest = std::max(greatest, from_.world.numbers[part.first_slot + i]);
       }
     }
     return greatest;
   }
 
   void CollectNew(const Parts& to, const Part& part) {
-    for (size_t i = 0; i < part.shape->hole_count(); ++i) {
-      const NumericSlot& hole = part.shape->holes.all[i];
-      const int64_t number = to.numbers[part.first_hole + i];
-      if (hole.kind == SlotKind::kRank && !Copied(hole, number))
-        new_.emplace_back(hole.scope, number);
+    for (size_t i = 0; i < part.shape->slot_count(); ++i) {
+      const NumericSlot& slot = part.shape->slots.all[i];
+      const int64_t number = to.numbers[part.first_slot + i];
+      if (slot.kind == SlotKind::kRank && !Copied(slot, number))
+        new_.emplace_back(slot.scope, number);
     }
   }
 
-  std::optional<int64_t> NewRank(const NumericSlot& hole, int64_t number) const {
-    if (number <= GreatestOf(hole.scope)) return std::nullopt;
+  std::optional<int64_t> NewRank(const NumericSlot& slot, int64_t number) const {
+    if (number <= GreatestOf(slot.scope)) return std::nullopt;
     const auto first =
-        std::ranges::lower_bound(new_, std::pair(hole.scope, std::numeric_limits<int64_t>::min()));
-    const auto found = std::ranges::lower_bound(new_, std::pair(hole.scope, number));
+        std::ranges::lower_bound(new_, std::pair(slot.scope, std::numeric_limits<int64_t>::min()));
+    const auto found = std::ranges::lower_bound(new_, std::pair(slot.scope, number));
     if (found - first >= kMostNewRanks) return std::nullopt;
     return kNewRank + (found - first) * kRankStep;
   }
 
-  // `before`: those of the part's holes before it.
+  // `before`: those of the part's slots before it.
   std::optional<int64_t> NormalOf(const Parts& to, const Part& part, size_t i,
                                   const std::vector<int64_t>& before) const {
-    const NumericSlot& hole = part.shape->holes.all[i];
-    const int64_t number = to.numbers[part.first_hole + i];
+    const NumericSlot& slot = part.shape->slots.all[i];
+    const int64_t number = to.numbers[part.first_slot + i];
     const int64_t from_now = SaturatingAdd(number, -now_);
-    switch (hole.kind) {
+    switch (slot.kind) {
       case SlotKind::kInstant:
-        if (!IsLongAgo(hole, from_now, memory_)) return from_now;
+        if (!IsLongAgo(slot, from_now, memory_)) return from_now;
         if (WasNeverSet(from_now)) return kNeverSet;
-        return Copied(hole, number);
+        return Copied(slot, number);
       case SlotKind::kTick:
       case SlotKind::kFloored:
-        return NormalFromNow(hole, from_now);
+        return NormalFromNow(slot, from_now);
       case SlotKind::kQuestionTime:
         if (from_now == 0) return 0;
-        return Copied(hole, number);
+        return Copied(slot, number);
       case SlotKind::kConditional:
         return before.back() == kClosed ? 0 : number;
       case SlotKind::kRank: {
-        const std::optional<int64_t> copied = Copied(hole, number);
-        return copied ? copied : NewRank(hole, number);
+        const std::optional<int64_t> copied = Copied(slot, number);
+        return copied ? copied : NewRank(slot, number);
       }
     }
     return std::nullopt;

@@ -1,9 +1,8 @@
 // Caches the effects of transitions on components.
 //
-// A transition reads some components and writes some: ReadsOf says which. Its effect is a function of these
-// alone, with times relative to now and ranks in place of tokens, as in their canonical form. So the effect
-// on one state is known for each state with the same interned components (interned_component.h), whatever its
-// others are: components that go, and components that come.
+// A transition reads some components, its read set, and changes some of these (ReadSets::ReadsOf). Its effect depends
+// on them alone: which components go, and which come. So the effect on one state is known for each state with the
+// same interned components (interned_component.h) in its read set, whatever the others are.
 // Invariants:
 //   1. What is remembered was done by the code that ships. When a step is recorded, a part that it changed
 //      without being said to read it is an error (UndeclaredWrite).
@@ -42,7 +41,7 @@ struct ComponentAction {
 // Of a state whose steps are remembered: places are bits of a word.
 inline constexpr size_t kMostParts = 64;
 
-// What is asked of a state's parts for each of its steps.
+// Says which parts of a state its steps read.
 class ReadSets {
  public:
   // Parts, as bits by place, and the sum of their identities.
@@ -139,10 +138,12 @@ class TransitionCache {
   class Recorder;
   struct Difference;
 
-  // Under which key a step is known, and the places of what it reads.
+  // A step is known by this key, made of: its kind, event or fault, and how far clocks are off; now, within a
+  // microsecond; how many parts it reads, and the sum of their identities; the part whose event it is; the
+  // transactions among them to which other parts refer.
   struct CacheKey {
     explore::Key128 key;
-    uint64_t reads = 0;
+    uint64_t reads = 0;                      // the places of the parts, as bits
     uint8_t own = ComponentAction::kNoPart;  // of these, the part whose event it is
   };
   static CacheKey CacheKeyOf(Instant now, const ReadSets& sets, const ComponentAction& action,

@@ -21,17 +21,17 @@ constexpr size_t kQuestions = 2;
 // Shapes of parts that no world has, and states of them.
 class NormalTableTest : public testing::Test {
  protected:
-  ComponentTemplate ShapeWith(PartKind kind, const std::vector<NumericSlot>& holes) {
+  ComponentTemplate ShapeWith(PartKind kind, const std::vector<NumericSlot>& slots) {
     ComponentTemplate shape;
     shape.digest = {.high = ++shapes_, .low = 1};
     shape.name = {.kind = static_cast<uint16_t>(kind)};
-    shape.holes = NormalForm::Holes(holes);
+    shape.slots = NormalForm::Slots(slots);
     return shape;
   }
   void AddTo(TemplateTable::Parts& world, const ComponentTemplate& shape,
              const std::vector<int64_t>& numbers) {
     world.all.push_back(
-        {.shape = &shape, .first_hole = static_cast<uint32_t>(world.numbers.size())});
+        {.shape = &shape, .first_slot = static_cast<uint32_t>(world.numbers.size())});
     world.numbers.insert(world.numbers.end(), numbers.begin(), numbers.end());
   }
   InternedComponents NormalOf(TemplateTable::Parts world, Instant now = {}) {
@@ -128,7 +128,7 @@ TEST_F(NormalTableTest, WhatWasNeverSetIsBeforeAllOthers) {
 class NormalGates : public NormalTableTest {
  protected:
   NormalGates() {
-    asking_.questions = {{.question = 0, .hole = 0}};
+    asking_.questions = {{.question = 0, .slot = 0}};
     asking_.name.index = 0;
     silent_.name.index = 0;
   }
@@ -221,7 +221,7 @@ TEST_F(NormalTableTest, RestoringAndAdvancingIsWhatAWorldGives) {
     NormalForm form;
     form.Begin(ToTimestamp(Instant{}), kMemory, {});
     for (const TemplateTable::Part& part : rest.all) {
-      form.AddPart(part.shape->digest, part.shape->holes, rest.NumbersOf(part));
+      form.AddPart(part.shape->digest, part.shape->slots, rest.NumbersOf(part));
     }
     form.Finish();
     ASSERT_EQ(table_.DigestOf(parts), form.digest()) << "run " << run;
