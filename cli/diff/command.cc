@@ -39,7 +39,7 @@ struct DiffOptions {
   std::optional<uint64_t> jobs;
 };
 
-DiffNames NamesOf(const DiffOptions& options) { return {options.paths[0], options.paths[1]}; }
+DiffNames TraceNames(const DiffOptions& options) { return {options.paths[0], options.paths[1]}; }
 
 bool OpenTrace(const std::string& path, std::ifstream& stream) {
   const absl::Status opened = OpenInput(path, stream);
@@ -53,7 +53,7 @@ absl::Status WriteComparison(const sim::TraceDifference& difference, const DiffO
   if (absl::Status opened = file.Open(options.html); !opened.ok()) return opened;
   Json head = Json::object();
   head["names"] = options.paths;
-  head["difference"] = DifferenceJson(difference, NamesOf(options));
+  head["difference"] = DifferenceJson(difference, TraceNames(options));
   std::string bytes;
   for (const std::string& path : options.paths) {
     std::ifstream stream;
@@ -133,9 +133,9 @@ int RunDiff(const DiffOptions& options) {
     }
   }
   if (options.json) {
-    std::cout << sim::DumpJson(DifferenceJson(*difference, NamesOf(options)), 2) << '\n';
+    std::cout << sim::DumpJson(DifferenceJson(*difference, TraceNames(options)), 2) << '\n';
   } else {
-    PrintDifference(*difference, NamesOf(options));
+    PrintDifference(*difference, TraceNames(options));
   }
   return End(FlushStdout(), difference->IsEqual() ? kAsExpected : kExpectationFailed);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "base/time.h"
 
 namespace whorl::cli {
 

@@ -161,6 +161,11 @@ void LockJudge::Take(int16_t client, Timestamp at, const ProgramLeads& log_line)
 
 std::string LockJudge::Take(int16_t client, Timestamp at, const Json& line) {
   const auto event = line.at("event").get<std::string>();
+  for (const std::string_view declared : {"id", "time", "offset", "lease", "logs", "n"}) {
+    if (line.contains(declared)) {
+      return Cat("takes no \"", declared, "\": the server knows who says it, and when");
+    }
+  }
   Json whole = line;
   whole["id"] = NameOfClient(static_cast<size_t>(client));
   whole["time"] = FormatRfc3339(at);

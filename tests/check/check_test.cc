@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check/json_lines.h"
+#include "check/time_spelling.h"
 #include "tests/check/history_lines.h"
 
 namespace whorl::check::check_test {
@@ -31,6 +32,21 @@ TEST(CheckRows, ATakeoverAtTheEndOfTheLeaseHolds) {
   EXPECT_EQ(verdict[Invariant::kLeaseRespected].verdict, Verdict::kHolds);
   EXPECT_EQ(verdict[Invariant::kTokenMonotonic].verdict, Verdict::kHolds);
   EXPECT_EQ(verdict.metrics.takeovers, 1);
+}
+
+// By it a server tells how it stands: neither does it end the check, nor is judged what may still come earlier.
+TEST(CheckSoFar, JudgesWhatIsThereUpToAnAdvanceAndGoesOn) {
+  CheckOptions options = kUsual;
+  options.window = {};
+  options.waits_for_advance = true;
+  Checker checker(V2(), options);
+  History kept;
+  Feed({kTakes, TakenByB("09", "08")}, V2(), checker, kept);
+  EXPECT_NE(checker.VerdictSoFar()[Invariant::kLeaseRespected].verdict, Verdict::kViolated);
+  checker.Advance(ParseAnyTime(Second("30")).value());
+  EXPECT_EQ(checker.VerdictSoFar()[Invariant::kLeaseRespected].verdict, Verdict::kViolated);
+  EXPECT_EQ(checker.VerdictSoFar().metrics.takeovers, 1) << "once, however often it is asked";
+  EXPECT_EQ(checker.Verdict()[Invariant::kLeaseRespected].verdict, Verdict::kViolated);
 }
 
 // Anybody's heartbeat of spindle v2 can renew the row; a call says whose it was.

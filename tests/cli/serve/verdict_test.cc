@@ -214,6 +214,11 @@ TEST_F(VerdictTest, WorkThatClientsSpeakOfIsJudged) {
               HasSubstr("client 1 was at work under lock \"job\" while client 2 did"));
   EXPECT_THAT(Post("/clients/1/says", R"({"event": "sleeps", "lock": "job"})", 400).dump(),
               HasSubstr("sleeps"));
+  // What a log declares of its process would change what is certain of it.
+  EXPECT_THAT(Post("/clients/1/says",
+                   R"({"event": "answer", "lock": "job", "has": true, "offset": "1h"})", 400)
+                  .dump(),
+              HasSubstr("takes no"));
 }
 
 // Without the time of the question an answer may have been true when it was asked: neither held nor violated.
