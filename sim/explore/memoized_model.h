@@ -1,14 +1,14 @@
 // Does what LockModel does, but looks a step up in the transition cache before it takes it in a world.
 //
-// Most states have no world: they are their parts (interned_component.h). Where a step is not known, the world of the
-// state is made by taking the steps that led to it from the nearest state before that has one, and the step
-// is taken there by the code that ships.
+// Most states have no world, only components (interned_component.h). If a step is not in the cache, the world of
+// the state is made by taking the steps from its nearest predecessor that has a world, and the step is taken there
+// by the code that ships.
 // Invariants:
 //   1. It has the states, fingerprints, transitions and violations of LockModel, which takes every step in
 //      a copy of the world; only the order of choices differs.
 //   2. A world made for a state has the state's fingerprint, or std::logic_error is thrown.
-//   3. Of the steps that are known, one in kKnownToChecked is taken in a world all the same, and
-//      std::logic_error is thrown if it differs.
+//   3. One in kKnownToChecked cached steps is taken in a world nevertheless, and std::logic_error is thrown if the
+//      result differs.
 // REQUIRES: CanRemember(model). One thread at a time.
 #pragma once
 
@@ -50,7 +50,7 @@ struct RememberedState {
   bool picks_commit_timestamp = false;  // the last step did
   InternedComponents parts;
   explore::Key128 key;
-  // Most states are found again, and most of the others are never asked for it, so it is made late.
+  // Made only when needed: most states were visited before, and most of the others never need it.
   mutable std::shared_ptr<const StateOrigin> state_origin;  // null: as the next three say
   std::shared_ptr<const StateOrigin> before;
   ComponentAction action;

@@ -3,10 +3,10 @@
 // The plain search asks this of worlds (lock_model.cc), the quick one of interned components (memoized_model.cc). A
 // View says what is asked of a state, and takes the moves:
 //   Instant now() const; const FaultBudget& left() const;
-//   ForEachEvent(visit)     visit(event, facts, due) for each that is under way, unless a pause or a fault holds it
-//                           up; `event` is whatever the view wants to know it by
+//   ForEachEvent(visit)     visit(event, facts, due) for each pending event that no pause and no fault holds up;
+//                           `event` is the view's own handle of it
 //   ForEachNode(visit)      visit(node) with NodeFacts
-//   ForEachDeletion(visit)  visit(fault) for each operator who would find his row and is not yet at work
+//   ForEachDeletion(visit)  visit(fault) for each operator that has not begun and would find its row
 //   MessageOf(event)        of a request or a reply: MessageFacts
 //   AddEvent(event), AddAdvance(to), AddFault(fault, faults), AddFaultOf(event, fault)
 #pragma once
@@ -29,9 +29,9 @@ struct NodeFacts {
   bool is_paused = false;
 };
 
-// Of the call to which a message belongs.
+// Facts of the call to which a message belongs.
 struct MessageFacts {
-  int16_t node = -1;  // that sent the call; -1: none did
+  int16_t node = -1;  // the sender; -1: not a node
   bool is_awaited = false;
   bool may_abort = false;
 };

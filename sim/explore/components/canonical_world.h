@@ -1,16 +1,16 @@
-// Makes the canonical form of a world: two worlds in which the same can happen, under the same names, get
-// equal forms, whichever way led to them.
+// Makes the canonical form of a world: two worlds with the same future, under the same names, get equal forms,
+// whichever runs led to them.
 //
-// What is no part of it:
+// Left out are:
 //   1. Places, ids and the order of pending events, calls, timers and runners.
-//   2. What nobody can ask for any more: answers that were given, transactions that no process and
-//      no message refers to (unless they hold locks), versions of rows that no open transaction can
-//      read, timestamps of splits that are below the next one.
-//   3. Counters that only grow, such as a process's transactions: their order among those that are
-//      alive is enough.
-//   4. What time it is: see canonical_form.h.
-// Its parts are what a step of the world reads and writes (sim/explore/components/transition_cache.h): each process with its
-// timers, each call with its messages, the database, each transaction.
+//   2. Values that no later step can read: answers that were given, transactions that no process and no message
+//      refers to (unless they hold locks), versions of rows that no open transaction can read, timestamps of
+//      splits that are below the next one.
+//   3. The values of counters that only grow, such as a process's transactions: only the order of those that are
+//      still in use matters.
+//   4. The present time (canonical_form.h).
+// A part is what a step of the world reads and writes (transition_cache.h): each process with its timers, each call
+// with its messages, the database, each transaction.
 // REQUIRES, beside what canonical_form.h asks of the code under test: where a clock's rate is not 1,
 // nothing depends on its fraction of a nanosecond.
 #pragma once
@@ -42,20 +42,20 @@ inline void BeginPart(PartKind kind, int16_t index, CanonicalForm& form, uint32_
   form.BeginPart({.kind = static_cast<uint16_t>(kind), .index = index}, origin);
 }
 
-// Where a kept transaction stands: in Database::transactions, or after them in Database::finished.
+// The transaction at this place of Database::transactions or, after those, of Database::finished.
 const model::TransactionState& KeptTransaction(const model::Database& database, uint32_t origin);
 
 // The first slots of a part, in this order:
-//   1. When its events are due. Of a node: its timers, by lock, then as SortedTimers has them; of a
-//      call: the arrival of its request or reply, if it is not held back, then its timeout.
-//   2. Of a node: when the questions were asked that are under way.
-//   3. The generations of the transactions that it refers to (ForEachReferenceOf), if Spanner
-//      remembers them; of a transaction: its own.
+//   1. The due times of its events. A node has its timers, by lock, then in the order of SortedTimers; a call has
+//      the arrival of its request or reply, unless that is held back, then its timeout.
+//   2. For a node, the times at which its open questions were asked.
+//   3. The generations of the transactions that it refers to (ForEachReferenceOf), if Spanner remembers them; for a
+//      transaction, its own.
 std::vector<const ActiveTimer*> SortedTimers(const Participant& participant);
 std::vector<const ActiveRunner*> SortedRunners(const Participant& participant);
 
-// Makes Spanner forget the transactions and versions of rows that the world's form leaves out; by itself it
-// would keep them for an hour. The form stays the same.
+// Removes the transactions and versions of rows that the form leaves out, which Spanner would keep for an hour.
+// The form stays the same.
 void DropWhatCannotMatter(World& world);
 
 // Whether Spanner's memory of the transaction matters although nobody refers to it.

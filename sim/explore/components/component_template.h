@@ -22,16 +22,16 @@ namespace whorl::sim {
 // An event of a part. Its first slots say when they are due, in the same order.
 struct PartEvent {
   EventFacts facts;
-  Choice choice;  // as in one of the worlds that have the shape: others have other names
+  Choice choice;  // as in one of the worlds with this template; in others, names may differ
 };
 
 // The sets to which a part belongs, as bits. A step reads one of them (transition_cache.h).
 enum PartSet : uint8_t {
   // The process of its node: the node, and the calls that it awaits.
   kOfProcess = 1,
-  kOfNode = 2,       // all that the start or the end of its node's process can concern
+  kOfNode = 2,       // all that the start or the end of its node's process may change
   kOfDatabase = 4,   // with the calls that it serves
-  kOfEverybody = 8,  // of every process and of the database
+  kOfEverybody = 8,  // in the read sets of every process and of the database
   kOfResources = 16,
   kOfJudges = 32,
   kStored = 64,  // rows and transactions
@@ -47,10 +47,10 @@ struct PartTransaction {
 // A question for has_lock that is under way.
 struct PartQuestion {
   uint32_t question = 0;
-  uint32_t slot = 0;  // when it was asked
+  uint32_t slot = 0;  // of the instant at which it was asked
 };
 
-// Holds what parts have in common that differ in their numbers alone, and what a search asks of it.
+// Holds what parts have in common that differ only in their numbers, and what a search asks of them.
 struct ComponentTemplate {
   Digest128 digest;
   PartName name;
@@ -58,7 +58,7 @@ struct ComponentTemplate {
   std::vector<PartEvent> events;
   std::vector<PartTransaction> references;
 
-  // Whether it is the transaction of the operator whose fault this is, or his next step.
+  // Whether it is the operator's transaction or next step for this fault.
   bool IsOfOperator(uint32_t fault) const;
 
   size_t slot_count() const { return slots.all.size(); }
@@ -74,25 +74,26 @@ struct ComponentTemplate {
   // kCall
   CallName call;  // as in `events`
   bool is_awaited = false;
-  bool is_served = false;  // Spanner has it, and has not answered
+  bool is_served = false;  // Spanner has received it, and has not answered
   bool may_abort = false;
   // kTransaction
   PartTransaction transaction;
-  bool may_be_forgotten = false;  // once nobody refers to it
-  bool pins_versions = false;     // versions of rows are kept for its reads
+  bool may_be_forgotten = false;  // once no process and no message refers to it
+  bool pins_versions = false;     // Spanner keeps versions of rows for its reads
   // kDatabase
   std::vector<uint32_t> deletions;  // faults of the menu that find their row
 
-  // Digests of the shape that the same part has under other names (symmetry.h), by renaming, the first of
-  // which renames nothing. None without symmetry, or if the part is not shown.
+  // By renaming (symmetry.h), of which the first changes nothing: the digest of the renamed template. Empty without
+  // symmetry, or if the part is hidden.
   std::vector<Digest128> renamed;
-  Digest128 alone;  // of a node's part, if the symmetry has signatures
+  Digest128
+      alone;  // of a node's part, if the symmetry has signatures: the digest under Symmetry::Alone
 };
 
-// Splits states, and keeps one ComponentTemplate of each shape. One thread at a time.
+// Splits states, and keeps each ComponentTemplate once. One thread at a time.
 class TemplateTable {
  public:
-  // `symmetry`: null if each state stands for itself. REQUIRES: it outlives the table.
+  // `symmetry`: null if there is none. REQUIRES: it outlives the table.
   explicit TemplateTable(const Symmetry* symmetry) : symmetry_(symmetry) {}
 
   struct Part {
@@ -109,7 +110,7 @@ class TemplateTable {
     }
   };
 
-  // Those of a state; the ledger's is the last.
+  // The parts of a state; the ledger's is the last.
   void TakeApart(const ModelState& model_state, Parts& parts);
 
  private:

@@ -1,18 +1,18 @@
-// Keeps each component of a state once. Its numbers are normal: they are the same wherever they mean the same. So a
-// component is known by its address, and what a step does to components is a list of other components.
+// Keeps each component of a state once. Its numbers are normal: equal meanings have equal numbers. So two components
+// are the same if their addresses are, and the effect of a step is a list of other components.
 //
 // Normal numbers, by kind of slot:
-//   kInstant   how far it is from now. What is long ago: kOldest and a rank, or kNeverSet.
-//   kTick      how far the next tick is from now
-//   kFloored   how far it is from now, or the floor
+//   kInstant   the time from now to it; for an instant that is long ago kOldest and a rank, or kNeverSet
+//   kTick      the time from now to the next tick
+//   kFloored   the time from now to it, or the floor if that is greater
 //   kRank      a rank
 //   kQuestionTime  0 if the instant is now; otherwise kOpen or kClosed
-//   kConditional  the number; 0 behind a gate that is closed
-// A rank is kRankStep times how many numbers of its scope are less, of those that are shown. A number that is
-// not shown, and is none of those that are, lies between two ranks.
+//   kConditional  the number; 0 if its question is closed
+// A rank is kRankStep times the count of lesser numbers of its scope that shown components have. A number that
+// only hidden components have lies between two ranks.
 // Invariants:
-//   1. The digests of normal parts are those that NormalForm makes of the numbers as they are in a world.
-//   2. Two parts of one table are the same if their shapes and normal numbers are.
+//   1. A component's digest is that which NormalForm makes of the same part of a world.
+//   2. Two components of one table are the same if their templates and normal numbers are.
 #pragma once
 
 #include <algorithm>
@@ -40,17 +40,17 @@ inline constexpr int64_t kOldest = -(int64_t{1} << 61);  // more than 70 years b
 inline constexpr int64_t kNeverSet = std::numeric_limits<int64_t>::min();
 inline constexpr int64_t kClosed = kNeverSet + 1;
 inline constexpr int64_t kOpen = kNeverSet + 2;
-// A rank after all others, until it has been made normal: this and the following ones.
+// Ranks from here on come after all others, and are not normal yet.
 inline constexpr int64_t kNewRank = (int64_t{1} << 20) * kRankStep;
 inline constexpr int64_t kMostNewRanks = 8;  // of one scope
 
-// Whether an instant, counted from now, is one of 1970: that of what was never set.
+// Whether an instant, counted from now, is of 1970, the value of an instant that was never set.
 inline bool WasNeverSet(int64_t from_now) {
   constexpr int64_t kLongestRun = Seconds(int64_t{366} * 86'400).ns;
   return from_now < -kLongestRun;
 }
 
-// A transaction that a part refers to, or is: two are the same if they are equal.
+// A transaction that a component refers to, or is.
 struct KnownTransaction {
   uint64_t id = 0;
   int64_t number = 0;
@@ -58,36 +58,36 @@ struct KnownTransaction {
 };
 
 struct InternedComponent {
-  // First what is asked of each part of each state, so that it is fetched together.
-  uint64_t order = 0;  // by name, then digest, as far as a word tells
-  // Of what the numbers mean, and the same with nodes 0 and 1 renamed (ComponentTemplate::renamed), if they can be.
+  // First the fields that every state needs of each of its components, so that they share a cache line.
+  uint64_t order = 0;  // the name, then the first bits of the digest
+  // The digest, and the one with nodes 0 and 1 renamed (ComponentTemplate::renamed), if the symmetry renames them.
   Digest128 digest;
   Digest128 renamed;
-  explore::Key128 identity;  // of the shape and the numbers
+  explore::Key128 identity;  // a hash of the template and the numbers
   int16_t node = -1;
-  uint8_t sets = 0;    // as its shape
-  uint8_t events = 0;  // how many it has
+  uint8_t sets = 0;    // ComponentTemplate::sets
+  uint8_t events = 0;  // the number of its events
   bool is_shown : 1 = true;
   bool fits : 1 = true;               // all ranks fit the bitmask
-  bool is_ambiguous : 1 = false;      // it is not shown, and has numbers that no part shows
-  bool may_be_forgotten : 1 = false;  // as its shape
-  bool concerns_gates : 1 = false;    // it has gates, or questions
+  bool is_ambiguous : 1 = false;      // hidden, with numbers that no shown component has
+  bool may_be_forgotten : 1 = false;  // ComponentTemplate::may_be_forgotten
+  bool concerns_gates : 1 = false;    // it has questions, or slots that depend on them
   bool has_ranks : 1 = false;
   bool refers : 1 = false;  // to transactions
   bool only_is_due : 1 =
-      false;  // it is an event that stands alone, and when that was due matters to nothing
+      false;  // a pending event of its own that is due; when it became due does not matter
 
   const ComponentTemplate* shape = nullptr;
-  // Its ranks, as bits.
+  // Its ranks by scope, as bits.
   struct Ranks {
     uint32_t scope = 0;
     bool has_never_set = false;
-    uint64_t present = 0;  // without what was never set
+    uint64_t present = 0;  // without instants that were never set
   };
   std::vector<Ranks> ranks;
   std::vector<int64_t> numbers;  // by slot
   std::vector<KnownTransaction> references;
-  KnownTransaction transaction;         // that it is, if it is one
+  KnownTransaction transaction;         // of a component that is a transaction
   std::vector<Digest128> more_renamed;  // by the other renamings
   Digest128 signature;                  // Symmetry
 
@@ -97,34 +97,34 @@ struct InternedComponent {
   }
 };
 
-// Sorted by name and digest; the ledger's is the last.
+// The components of a state, sorted by name and digest; the ledger is the last.
 using InternedComponents = std::vector<const InternedComponent*>;
 
 // Interns components, and makes their numbers normal. One thread at a time.
 class NormalTable {
  public:
-  // `memory`: how long ago something has to be to be long ago. `questions`: how many there can be, by node and
-  // lock. `symmetry`: null if each state stands for itself. REQUIRES: it outlives the table.
+  // `memory`: instants longer ago are long ago. `questions`: the number of nodes times locks. `symmetry`: null if
+  // there is none. REQUIRES: it outlives the table.
   NormalTable(Duration memory, size_t questions, const Symmetry* symmetry)
       : symmetry_(symmetry), memory_(memory.ns), asked_(questions) {}
 
-  // The part with these numbers. They may have new ranks (kNewRank): then the part is no part of a state.
+  // The component with these numbers. With new ranks (kNewRank) it is not normal yet, and no component of a state.
   const InternedComponent& Of(const ComponentTemplate& shape, std::span<const int64_t> numbers);
 
-  // The parts of a world. Sorts both.
+  // The components of a world's parts. Sorts both.
   void FromWorld(Instant now, TemplateTable::Parts& world, InternedComponents& parts);
-  // The parts when so much time has gone on.
+  // Makes them the components of the same state after the time `by` has passed.
   void Advance(Duration by, InternedComponents& parts);
-  // Makes parts normal that were so, some of which have gone or are new. `gates`: those may concern gates.
+  // Makes components normal again after some were removed or added. `gates`: some of these have questions.
   void Restore(InternedComponents& parts, bool gates);
   static void Sort(InternedComponents& parts);
-  // Of all that are shown; with symmetry, the least.
+  // The digest of all shown components; with symmetry, the least of all renamings.
   Digest128 DigestOf(const InternedComponents& parts) const;
 
   size_t bytes() const { return bytes_; }  // roughly
 
  private:
-  // A part whose numbers may not be normal; those of kInstant count from now.
+  // A component whose numbers may not be normal; instants count from now.
   struct Loose {
     const ComponentTemplate* shape = nullptr;
     size_t first = 0;  // in loose_numbers_
@@ -142,7 +142,7 @@ class NormalTable {
 
   void Begin();
   void AddLoose(const ComponentTemplate& shape, std::span<const int64_t> numbers);
-  // All that were added, made normal.
+  // Makes all that were added normal.
   void Finish(InternedComponents& parts);
   void SetAsked(const ComponentTemplate& shape, std::span<const int64_t> numbers);
   int64_t RankOf(uint32_t scope, int64_t number, bool is_shown);
@@ -163,7 +163,7 @@ class NormalTable {
   explore::KeyMap<const InternedComponent*> compacted_;
   size_t bytes_ = 0;
 
-  // Of one state, kept for their memory:
+  // Scratch space of one state, kept to save allocations:
   std::vector<std::optional<int64_t>> asked_;  // by question: when, from now
   std::vector<Loose> loose_;
   std::vector<int64_t> loose_numbers_;

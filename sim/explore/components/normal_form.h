@@ -26,7 +26,7 @@ class WordDigest {
     Add(digest.low);
   }
   const Digest128& state() const { return state_; }
-  // Goes on from such a state.
+  // Continues a digest that had this state.
   static WordDigest From(const Digest128& state) {
     WordDigest digest;
     digest.state_ = state;
@@ -44,24 +44,24 @@ class WordDigest {
   Digest128 state_ = {.high = 0x2d358dccaa6c78a5ULL, .low = 0x8bb84b93962eacc9ULL};
 };
 
-// Of a part that has this shape, and whose numbers have that digest (NormalForm).
+// The digest of a part with this shape whose numbers have that digest (NormalForm).
 inline Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) {
   WordDigest digest = WordDigest::From(shape);
   digest.Add(numbers);
   return digest.state();
 }
 
-// Stands for an instant that is long ago: no other one is so far from now.
+// The value of every instant that is long ago; no other instant has it.
 inline constexpr uint64_t kLongAgo = uint64_t{1} << 63;
 
-// What of a kTick or a kFloored matters, which is so far from now. Of what it returns it returns the same.
+// The normal value of a kTick or a kFloored slot, by its distance from now. A normal value is left as it is.
 inline int64_t NormalFromNow(const NumericSlot& slot, int64_t from_now) {
   if (slot.kind == SlotKind::kFloored) return std::max(from_now, slot.param);
   return from_now > 0 ? from_now : from_now % slot.param + slot.param;
 }
 
-// Adds what a number means by itself, and returns whether its rank matters, too. `number`: of an instant, how far it
-// is from now; of what is conditional, 0 if its question is not open. `is_old`: the instant is long ago.
+// Adds the meaning that a number has by itself, and returns whether its rank matters, too. `number`: an instant's
+// distance from now; 0 for a kConditional whose question is not open. `is_old`: the instant is long ago.
 inline bool AddMeaning(const NumericSlot& slot, int64_t number, bool is_old, WordDigest& digest) {
   switch (slot.kind) {
     case SlotKind::kInstant:
@@ -82,18 +82,18 @@ inline bool AddMeaning(const NumericSlot& slot, int64_t number, bool is_old, Wor
   return false;
 }
 
-// Makes digests of parts, in which numbers that mean the same are the same. Kept from state to state for
-// its memory.
+// Makes digests of parts; numbers with equal meanings count as equal. One object serves many states, to save
+// allocations.
 //
-// A part's digest is of its shape, then of what its numbers mean by themselves, then of the ranks of those
-// that matter by their order.
+// A part's digest covers its shape, then the meanings that its numbers have by themselves, then the ranks of the
+// numbers whose order matters.
 class NormalForm {
  public:
-  // `asked`: by the `param` of gates, when the question was asked, or the present time if none is.
-  // Without `ranks`, what matters by its order alone does not matter.
+  // `asked`: for each question (NumericSlot::param), when it was asked, or the present time if it is not open.
+  // Without `ranks`, numbers that matter only by their order are left out.
   void Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks = true);
 
-  // The slots of a shape, made ready once for all forms.
+  // The slots of a shape, prepared once for all forms.
   struct Slots {
     Slots() = default;
     explicit Slots(std::span<const NumericSlot> its_slots);

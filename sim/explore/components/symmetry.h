@@ -1,12 +1,11 @@
-// Makes states the same that differ only in which of several equal processes is which: what the one leads to, the
-// other leads to under other names. A search visits one of them.
+// Maps states that differ only in the names of equal processes to one of them, since their futures differ only in
+// these names, too. A search visits only that one.
 //
-// Which one a state stands for: the one with the least key. Of more than two nodes not every order is tried:
-// they are put in the order of what each is by itself (its signature), and of those that are the same by
-// themselves, each order.
-// REQUIRES of the code under test: who is who shows in ids and names alone, and nothing depends on which of
-// two ids, of names of processes or of nodes is the lesser. Spanner's model does not (model::Age), and a
-// protocol that does says so (StateTraits::compares_ids).
+// The representative is the state with the least key. With more than two nodes not every order is tried: nodes are
+// ordered by their signatures, and only nodes with equal signatures are tried in each order.
+// REQUIRES of the code under test: processes differ only in ids and names, and nothing depends on which of two ids
+// or names is the lesser. Spanner's model keeps to this (model::Age); a protocol that does not says so
+// (StateTraits::compares_ids).
 #pragma once
 
 #include <algorithm>
@@ -29,7 +28,7 @@ class Symmetry {
   // More would have too many orders.
   static constexpr size_t kMostNodes = 4;
 
-  // `scenario` has its menu, and is of `protocol`. Nothing: its nodes are not equal, or there are too many.
+  // REQUIRES: `scenario` has its menu, and is of `protocol`. nullopt: its nodes are not equal, or there are too many.
   static std::optional<Symmetry> Of(const Scenario& scenario, const ExploreBounds& bounds,
                                     const ProtocolInfo& protocol);
 
@@ -39,11 +38,11 @@ class Symmetry {
   std::span<const Renaming> renamings() const { return renamings_; }
   // For two nodes, trying both orders costs the same.
   bool HasSignatures() const { return nodes() > 2; }
-  // The node gets the first name, all others the second. The order of counts means nothing then.
+  // Renames the node to the first name and all others to the second. The order of counters has no meaning then.
   const Renaming& Alone(int16_t node) const { return alone_[static_cast<size_t>(node)]; }
 
-  // The least digest of a state, given its own. `signature(node)`: what the node is by itself, which
-  // does not depend on its name; `renamed(i)`: the state's digest under renaming i.
+  // The least digest of a state under all renamings, given its own digest. `signature(node)`: a digest of the node
+  // that does not depend on its name; `renamed(i)`: the state's digest under renaming i.
   template <typename Signature, typename Renamed>
   Digest128 Least(const Digest128& own, const Signature& signature, const Renamed& renamed) const {
     if (!HasSignatures()) return std::min(own, renamed(1));
@@ -60,7 +59,7 @@ class Symmetry {
     return *least;
   }
 
-  // What stands by node and lock, for the nodes as they are renamed.
+  // Reorders values by node and lock for the renamed nodes.
   void Rename(const Renaming& renaming, std::span<const int64_t> by_question,
               std::vector<int64_t>& renamed) const;
 
