@@ -1,4 +1,4 @@
-// What a search over the worlds of a lock protocol may try, and for how long.
+// Bounds what a search over the worlds of a lock protocol tries, and for how long.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct FaultMenu {
   WHORL_FIELDS(FaultMenu, crashes, pauses, lost_requests, lost_replies, aborts, deleted_rows);
 };
 
-// How far clocks may be off, either way. What may be off is a choice.
+// How far clocks may be off, either way. Each error is a choice of the search.
 struct ClockBounds {
   Duration truetime;           // epsilon: where in its interval true time is
   Duration current_timestamp;  // CURRENT_TIMESTAMP against true time

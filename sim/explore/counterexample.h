@@ -1,5 +1,5 @@
-// A violation that a search found, as a scenario: the faults as they struck, and the choices as its
-// schedule. Its run, in exact time, confirms the violation or not.
+// Makes a scenario of a violation that a search found: its faults as they struck, and its choices as the schedule.
+// The scenario's run, in exact time, confirms the violation or not.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct Counterexample {
 // its last choice: virtual time adds little to it. But a wedge takes some leases more to be judged.
 Counterexample CounterexampleOf(const LockModel& model, const explore::Violation<Move>& violation);
 
-// Whether `less` shows as much as `more`, of the same invariant, with a part of its faults.
+// Whether `less` violates the same invariant as `more` with a subset of its faults.
 bool NeedsLess(const Counterexample& less, const Counterexample& more);
 
 // Runs the counterexample once more. `sink` hears it.

@@ -1,5 +1,5 @@
-// The worlds of a scenario as a model to explore (engine/model.h): the lock protocol that ships, its
-// client's retries and its database, with every order of what can happen at one time.
+// Presents the worlds of a scenario as a model to explore (engine/model.h): the lock protocol that ships, its
+// client's retries and its database, with every order of events that can happen at one time.
 //
 // What is a choice:
 //   1. The order of all events that are due: messages, commits that become visible, timers, starts.
@@ -8,7 +8,7 @@
 //   3. Whether a fault of the budget strikes, when and whom; when a pause ends, and when a process
 //      that crashed starts again.
 //   4. Within ExploreBounds::clocks: where in TrueTime's interval each commit timestamp lies, and how
-//      far CURRENT_TIMESTAMP is off when a statement reads it: as far as may be, either way, or not.
+//      far CURRENT_TIMESTAMP is off when a statement reads it: by the bound, either way, or not at all.
 //   5. Within the same bounds: at which rate each process's clock runs, one for the whole run. These are
 //      the initial states.
 // What is not: draws of the code under test; each draw gets its upper end.
@@ -96,10 +96,10 @@ class LockModel {
   // Violations are of one kind if the same step, or an event of the same kind, showed them, after
   // faults of the same kinds. REQUIRES: TellKindsApart() was called.
   uint64_t Kind(const State& state, int property) const;
-  // From now on, of the invariants, those that have a bit here are judged, and states are the same that differ
-  // only by what the others need to know.
+  // From now on, only the invariants that have a bit here are judged, and states that differ only in what the other
+  // invariants need are the same.
   void SelectInvariants(uint32_t invariants) { judged_ = invariants; }
-  // From now on, states that show a violation otherwise are not the same.
+  // From now on, states whose violations have different sources are different.
   void TellKindsApart() { tells_kinds_ = true; }
   static uint64_t KindOf(std::span<const ViolationSource> shown, const FaultBudget& left,
                          int property);
@@ -110,7 +110,7 @@ class LockModel {
   // With the menu of faults. No fault of it strikes by itself.
   const Scenario& scenario() const { return setups_.front()->scenario; }
 
-  // What a state is besides the parts of its form.
+  // What belongs to a state besides its world and judges.
   struct NonWorldState {
     Instant now;
     FaultBudget left;
@@ -119,14 +119,13 @@ class LockModel {
   };
   // `parts`: their digest, as NormalForm makes it.
   explore::Key128 KeyOf(const Digest128& parts, const NonWorldState& outside) const;
-  // How long ago something has to be to be long ago.
+  // Instants longer ago than this are long ago.
   Duration memory() const { return memory_; }
 
   // Whether Spanner may read a clock at an event, or when a fault of the menu strikes.
   static bool IsAtSpanner(const PendingEvent& event);
   bool IsAtSpanner(uint32_t fault) const;
-  // The ways in which Spanner's clocks can be off at a move, by number. 0: nothing is said of them. `looks`: they
-  // are read by SpannerLooksAgain.
+  // The errors of Spanner's clocks at a move, by number. 0: none are set. `looks`: SpannerLooksAgain reads them.
   ClockErrors ErrorsOf(uint8_t clocks, bool looks) const;
   // Calls attempt(clocks) for each of these ways, which takes the move and returns the key of its state and
   // whether a commit timestamp was picked, and visit(clocks) after each that makes a difference.

@@ -1,4 +1,4 @@
-// The faults that a search may let strike, as faults of its scenario, and what bounds say of events.
+// Lists the faults that a search may let strike, as faults of its scenario, and what bounds say of events.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace whorl::sim {
 
-// What happens so soon happens within the same instant: the steps of commit timestamps.
+// Times this close belong to the same instant: the steps of commit timestamps.
 inline constexpr Duration kSameInstant = Milliseconds(1);
 // When the instant begins that this is in: time stops nowhere else.
 constexpr Instant BeginOfInstant(Instant at) { return {at.ns - at.ns % kSameInstant.ns}; }
@@ -34,8 +34,8 @@ void Spend(FaultBudget& left, uint32_t fault, size_t nodes);
 
 // The deletions of the menu that find their row. REQUIRES: the world's scenario has the menu.
 std::vector<uint32_t> DeletionsIn(const World& world);
-// Whether the operator whose fault this is has not ended yet. He does one thing after the other: his
-// transaction is known by the fault.
+// Whether the fault's operator is still at work. An operator does one thing after the other, and his transaction
+// is known by the fault.
 bool OperatorIsAtWork(const World& world, uint32_t fault);
 // Whether Spanner may abort the transaction of a call that is on its way.
 bool MayAbort(const Call& call);

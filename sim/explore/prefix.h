@@ -1,4 +1,4 @@
-// The moves of a search that a scenario's schedule names, so that a search begins where the schedule ends.
+// Translates a scenario's schedule into moves, so that a search begins where the schedule ends.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace whorl::sim {
 
 struct SchedulePrefix {
   std::vector<Move> moves;
-  // Which entry no choice of the search is, and what could happen instead; empty if all of them are.
+  // The entry that matches no choice of the search, and what could happen instead; empty if all match.
   std::string problem;
 };
 

@@ -1,4 +1,4 @@
-// What a search takes from a scenario: its world, and its faults as a menu.
+// Takes the world of a search from a scenario, with the scenario's faults as a menu.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct ScenarioSpace {
   FaultBudget faults;  // as many of each kind as the scenario has
   FaultMenu menu;      // whom these may strike
   Duration longest_pause;
-  // One for each fault that cannot be a choice: which, and what can. The rest means nothing then.
+  // A message for each fault that cannot be a choice. If there are any, the other members have no meaning.
   std::vector<std::string> errors;
 };
 ScenarioSpace SpaceOf(const Scenario& scenario);

@@ -1,10 +1,9 @@
-// no_wedge over every run of a model: whether there is one in which, from some time on, nobody can ever
-// take the lock again although a process that could is up, connected and never disturbed.
+// Judges no_wedge over every run of a model: is there a run in which, from some time on, no process ever takes the
+// lock again although a process that could is up, connected and never disturbed?
 //
-// Such a run is, for one of the locks, a way to a state (the stem) and a way from there back to it (the loop),
-// in which time passes. No fault strikes in the loop, no process is paused, no call hangs, and nobody holds the lock.
-// That everybody gets a turn needs no further condition: what is due has to happen before time passes
-// (lock_model.h).
+// Such a run is, for one of the locks, a path to a state (the stem) and a path from there back to it (the loop), in
+// which time passes. In the loop no fault strikes, no process is paused, no call hangs, and no process holds the
+// lock. Fairness needs no further condition: an event that is due happens before time passes (lock_model.h).
 #pragma once
 
 #include <cstdint>

@@ -1,21 +1,21 @@
-// Encodes a state in parts; states with equal encodings have equal futures, under the same names, however
-// they came about.
+// Encodes a state in parts; states with equal encodings have equal futures, under the same names, whichever runs
+// led to them.
 //
-// Who adds a state leaves out what cannot matter any more. A part is a shape, and the numbers in its slots. The
-// shape has all but these numbers (SlotKind lists their kinds):
-//   1. Instants, which matter by how far they are from now. What is longer ago than `memory` only
-//      matters by its order among all that is.
-//   2. Generations of transactions, which count up for as long as a process lives, and serials
-//      (protocol/counting.h), also within texts: they matter by their order, too.
-// So a state at another time, or of processes that have run for longer, has the same shapes and other
-// numbers. NormalForm (normal_form.h) makes equal words of numbers that mean the same, and a digest of all parts.
+// The code that adds a state leaves out values that cannot matter any more. A part is a shape and the numbers in its
+// slots. The shape holds everything but these numbers (SlotKind lists their kinds):
+//   1. Instants, which matter by their distance from now. Of instants longer ago than `memory`, only the order
+//      matters.
+//   2. Generations of transactions, which count up while a process lives, and serials (protocol/counting.h), also
+//      within texts: only their order matters.
+// So a state at another time, or of processes that have run longer, has the same shapes and other numbers.
+// NormalForm (normal_form.h) gives numbers with equal meanings equal words, and makes a digest of all parts.
 // Invariants:
-//   1. Equal forms have equal digests, on every compiler and in every process; different ones differ
-//      except chance: 128 bits.
+//   1. Equal forms have equal digests, on every compiler and in every process; different forms have different
+//      digests, except for a collision of 128 bits.
 //   2. The order of the parts does not matter.
 // REQUIRES of the code under test, for equal forms to have the same future: it compares instants with
-// each other, and subtracts them, but uses none as a number of its own, nor a literal such as
-// LocalInstant{} as an instant; and it asks of none whether it is longer ago than `memory`.
+// each other, and subtracts them, but uses none as a number, nor a literal such as LocalInstant{} as an
+// instant; and it never tests whether an instant is longer ago than `memory`.
 #pragma once
 
 #include <algorithm>
@@ -50,21 +50,21 @@ struct Digest128 {
 
 // A number of a part that its shape leaves out.
 enum class SlotKind : uint8_t {
-  kInstant,  // of true time, in nanoseconds since 1970; with `param`, that is how long ago is long ago
-  kTick,  // such an instant, of which only the next one after now matters that is whole `param`s later
-  kFloored,       // such an instant, which matters only as far as it is more than `param` after now
-  kRank,          // a number that matters by its order among those of its scope
-  kQuestionTime,  // such an instant: whether it is at or after the question numbered `param` was asked
-  kConditional,  // a number that matters if the gate before it is open
+  kInstant,  // of true time, in nanoseconds since 1970; `param`, if set, replaces the form's `memory`
+  kTick,  // such an instant that repeats every `param`: only its next repetition after now matters
+  kFloored,       // such an instant; all that are at most `param` after now mean the same
+  kRank,          // a number whose order among those of its scope matters
+  kQuestionTime,  // such an instant: only whether the question `param` was asked by then matters
+  kConditional,  // a number that matters only if the question of the kQuestionTime before it is open
 };
 struct NumericSlot {
   SlotKind kind = SlotKind::kInstant;
   uint64_t scope =
-      0;  // numbers are ordered among those of their scope; of kInstant, what is long ago
+      0;  // numbers are ordered within their scope; of kInstant, those that are long ago
   int64_t param = 0;
   friend constexpr bool operator==(const NumericSlot&, const NumericSlot&) = default;
 };
-// Whether an instant is long ago, which is so far from now, in nanoseconds.
+// Whether an instant with this distance from now, in nanoseconds, is long ago.
 constexpr bool IsLongAgo(const NumericSlot& slot, int64_t from_now, int64_t memory) {
   return from_now <= -(slot.param != 0 ? slot.param : memory);
 }
@@ -76,11 +76,11 @@ struct PartName {
   friend constexpr auto operator<=>(const PartName&, const PartName&) = default;
 };
 
-// Gives nodes other names, and all that is named after them: the form of a state can so be that of the state in
-// which equal processes have each other's places.
+// Renames nodes, and everything that is named after them, so that the form of a state becomes that of the state in
+// which equal processes have changed places.
 struct Renaming {
-  // By node: its new name. Several may get the same; their counts are then of one scope, so that the order
-  // of such numbers means nothing.
+  // By node: its new name. Several nodes may get the same name; their counters then share a scope, so the order of
+  // these numbers has no meaning.
   std::vector<int16_t> nodes;
   std::vector<uint32_t> faults;  // by fault; those after the last one keep their names
   // Ids and names of processes, and bases of their numbered names.
@@ -95,26 +95,26 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
 
   struct Part {
     PartName name;
-    uint32_t origin = 0;  // tells the code that added the part what it was made of
+    uint32_t origin = 0;  // for the code that added the part: what it was made of
     size_t first_word = 0;
     size_t last_word = 0;  // one after it
     size_t first_slot = 0;
     size_t last_slot = 0;
   };
 
-  // Empties it, except its memory. `now`: true time. `orders_tokens`: tokens, and what
-  // Times calls so, matter by their order alone.
+  // Empties the form, but keeps its allocations. `now`: true time. `orders_tokens`: only the order of tokens
+  // (Times::kTokens) matters.
   void Clear(Timestamp now, bool orders_tokens = false);
   // Null: everything keeps its name. REQUIRES: it outlives the form, or is replaced.
   void Rename(const Renaming* renaming) { renaming_ = renaming; }
   int16_t Renamed(int16_t node) const {
     return renaming_ == nullptr || node < 0 ? node : renaming_->nodes[static_cast<size_t>(node)];
   }
-  // From now on the id stands for the transaction that this call began.
+  // From now on the id is added as the transaction that this call began.
   void AddTransaction(const TransactionId& id, const CallName& begun_by) {
     transactions_.emplace_back(id, begun_by);
   }
-  // What is added from now on belongs to a new part.
+  // Words that are added from now on belong to a new part.
   void BeginPart(PartName name, uint32_t origin);
   void EndPart();
 
@@ -128,22 +128,22 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   }
   Timestamp now() const { return now_; }
 
-  // What timestamps that follow are; after Clear, instants. If tokens matter by more than their order, all are
-  // instants.
+  // The meaning of timestamps that are added from now on; after Clear, instants. If tokens matter by more than
+  // their order, all are instants.
   enum class Times : uint8_t { kInstants, kTokens };
   void SetTimes(Times times) { times_ = times; }
   bool OrdersTokens() const { return orders_tokens_; }
 
-  // What follows belongs to the process on this node, whose clock shows `now`.
+  // Values that are added from now on belong to the process on this node, whose clock shows `now`.
   void SetProcess(int16_t node, LocalInstant now) {
     local_scope_ = kScopeOfNodes + static_cast<uint64_t>(Renamed(node));
     local_now_ = now;
     serial_scope_ = kScopeOfSerials + static_cast<uint64_t>(Renamed(node));
   }
   LocalInstant local_now() const { return local_now_; }
-  // Serials that follow are those that stand in texts after this base (random_id.h).
+  // Serials that are added from now on share their scope with the numbers after this base in texts (random_id.h).
   void SetSerials(std::string_view base) { serial_scope_ = ScopeOf(Renamed(base)); }
-  // How many numbers the part has so far.
+  // The number of slots of the part so far.
   size_t SlotCount() const { return slots_.size() - parts_.back().first_slot; }
 
   void AddWord(uint64_t word) { words_.Push(word); }

@@ -1,5 +1,5 @@
-// The state of the model (lock_model.h) and the parts of its canonical form: those of the world, and what the
-// judges remember.
+// Defines the state of the model (lock_model.h), and adds the parts of its canonical form: those of the world and
+// of what the judges remember.
 #pragma once
 
 #include <cstdint>
@@ -35,17 +35,17 @@ struct ModelState {
   std::vector<ViolationSource> shown;  // if kinds are told apart: by the last move
 };
 
-// What is said of a move that was taken.
+// Facts of a move that was taken.
 struct Stepped {
   bool concerns_judges = false;         // anything was observed that does
   bool picks_commit_timestamp = false;  // told if Spanner's clocks may be off
 };
 
-// Adds the parts that tell states apart: those of the world, and what later verdicts depend on and the world does
-// not show. The same parts in the same order, however the form names nodes. Clears the form.
+// Clears the form and adds the parts that distinguish states: those of the world, and the memory of judges that the
+// world does not show. Parts and their order do not depend on how the form renames nodes.
 void AddParts(const ModelState& state, CanonicalForm& form,
               TokensAre tokens = TokensAre::kAsTheProtocolSays);
-// Adds the part kLedger: what verdicts depend on and the world does show.
+// Adds the part kLedger: the memory of judges that the world also shows.
 void AddLedger(const ModelState& state, CanonicalForm& form);
 
 }  // namespace whorl::sim

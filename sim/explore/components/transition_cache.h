@@ -1,12 +1,12 @@
 // Caches the effects of transitions on components.
 //
-// A transition reads some components, its read set, and changes some of these (ReadSets::ReadsOf). Its effect depends
-// on them alone: which components go, and which come. So the effect on one state is known for each state with the
-// same interned components (interned_component.h) in its read set, whatever the others are.
+// A transition reads some components, its read set, and changes some of these (ReadSets::ReadsOf). Its effect, which
+// is a list of components to remove and to add, depends only on its read set. So an effect that was recorded for one
+// state is reused in each state with the same interned components (interned_component.h) in the read set.
 // Invariants:
-//   1. What is remembered was done by the code that ships. When a step is recorded, a part that it changed
-//      without being said to read it is an error (UndeclaredWrite).
-//   2. Judges are remembered apart: what they conclude depends on all that they know, too.
+//   1. Every cached effect comes from the code that ships. If a recorded step changed a component outside of its
+//      read set, that is an error (UndeclaredWrite).
+//   2. Effects on judges are cached separately, since they also depend on all that the judges remember.
 #pragma once
 
 #include <array>
@@ -25,12 +25,12 @@
 
 namespace whorl::sim {
 
-// A choice of a state that was taken apart.
+// A choice in a state that is given by its components.
 struct ComponentAction {
   static constexpr uint8_t kNoPart = 255;
 
   MoveKind kind = MoveKind::kAdvance;
-  uint8_t part = kNoPart;  // whose event it is, or the call that a fault strikes
+  uint8_t part = kNoPart;  // the component whose event it is, or the call that a fault strikes
   uint8_t event = 0;       // kEvent: which of the part's
   uint8_t clocks = 0;      // how Spanner's clocks are off (LockModel::ErrorsOf)
   uint32_t fault = 0;      // kFault: an index into the menu
@@ -38,13 +38,13 @@ struct ComponentAction {
   friend bool operator==(const ComponentAction&, const ComponentAction&) = default;
 };
 
-// Of a state whose steps are remembered: places are bits of a word.
+// Steps of states with more components are not cached: places are bits of a word.
 inline constexpr size_t kMostParts = 64;
 
-// Says which parts of a state its steps read.
+// Tells which components of a state its steps read.
 class ReadSets {
  public:
-  // Parts, as bits by place, and the sum of their identities.
+  // Components, as bits by place, and the sum of their identities.
   struct Set {
     uint64_t places = 0;
     explore::Key128 sum;
@@ -59,17 +59,17 @@ class ReadSets {
     }
   };
 
-  // Those of a state. REQUIRES: there are at most kMostParts.
+  // Takes over a state's components. REQUIRES: there are at most kMostParts.
   void Become(const InternedComponents& parts);
 
   const InternedComponents& parts() const { return parts_; }
-  // What the step reads, and all that it may change or take away, except the part whose event it is: that may be
-  // missing.
+  // The components that the step reads, which include all that it may change or remove. The component whose event
+  // it is may be missing.
   Set ReadsOf(const ComponentAction& action) const;
   // Rows and transactions.
   uint64_t stored() const { return stored_; }
   const Set& judges() const { return judges_; }
-  // Which transactions of `places` parts refer to that are not in `places`.
+  // The transactions in `places` to which components outside of `places` refer.
   uint64_t ReferredToByOthers(uint64_t places) const;
 
  private:
@@ -84,7 +84,7 @@ class ReadSets {
   std::array<uint64_t, kMostParts> referring_ = {};  // to each transaction
 };
 
-// Thrown if a step changed something that it is not said to read.
+// Thrown if a step changed a component outside of its read set.
 class UndeclaredWrite : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -98,35 +98,35 @@ class TransitionCache {
   struct Judgement {
     uint32_t violated = 0;
     std::vector<ViolationSource> shown;
-    bool concerns_gates = false;  // a part that does is gone or new
+    bool concerns_gates = false;  // a component with questions was removed or added
     bool picks_commit_timestamp = false;
   };
-  // A state's world, taken apart, and the state's parts, in the same order.
+  // The parts of a state's world, and the state's components in the same order.
   struct InWorld {
     Instant now;
     const TemplateTable::Parts& world;
     const ReadSets& sets;
   };
 
-  // Applies what is known of the step to `from`; the result is neither normal nor sorted. False if it is not
-  // known; steps of states with more parts than kMostParts never are.
+  // Applies the cached effect of the step to `from`; the result is neither normal nor sorted. False if there is none,
+  // as for every step of a state with more than kMostParts components.
   bool Apply(Instant now, const ReadSets& from, const ComponentAction& action,
              InternedComponents& to, Judgement& judgement) const;
-  // Remembers what the step did, if that can be told from what it read.
-  // `to`: taken from a world. Throws UndeclaredWrite.
+  // Caches the effect of the step, if its read set determines it. `to`: the parts of the world after the step. Throws
+  // UndeclaredWrite.
   void Record(const InWorld& from, const ComponentAction& action, const TemplateTable::Parts& to,
               const Stepped& stepped, const Judgement& judgement);
 
   size_t bytes() const { return bytes_; }  // roughly
 
  private:
-  // Inputs are the parts read, in order, but the part whose event it is comes last.
+  // Inputs are the components read, in order, but the one whose event it is comes last.
   struct Step {
     uint64_t gone = 0;                          // of the inputs, as bits
     std::span<const InternedComponent*> added;  // with new ranks
     bool concerns_judges = false;
-    bool is_known = true;  // otherwise its effect cannot be told from what it read
-    // Its effect depends on the database, too: versions of rows are forgotten with a transaction.
+    bool is_known = true;  // false: the read set does not determine the effect
+    // The effect also depends on the database: Spanner forgets versions of rows with the transaction.
     bool is_wide = false;
     bool picks_commit_timestamp = false;
   };
@@ -155,9 +155,9 @@ class TransitionCache {
   // The places of all inputs, and of some that are given as bits by input.
   static std::vector<uint8_t> InputsOf(const CacheKey& place);
   static uint64_t PlacesOf(uint64_t inputs, const CacheKey& place);
-  // A copy of the list that stays.
+  // A permanent copy of the list.
   std::span<const InternedComponent*> Keep(const std::vector<const InternedComponent*>& list);
-  // Takes away transactions to which nobody refers any more. False if one of them pinned versions.
+  // Removes transactions to which no component refers any more. False if one of them pinned versions.
   static bool DropForgotten(InternedComponents& parts);
   void RecordStep(const InWorld& from, const CacheKey& place, const TemplateTable::Parts& to,
                   const Difference& difference, const Stepped& stepped);

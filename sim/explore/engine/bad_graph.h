@@ -1,5 +1,5 @@
-// The graph of those states of a model that are bad in some respect, written down while a search expands
-// them: keys and edges, and no state. Edges join states that are bad in the same respect.
+// Records the graph of the states of a model that are bad in some respect while a search expands them: keys and
+// edges, no states. Edges join states that are bad in the same respect.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace whorl::explore {
 
-// The classes of an edge: of its choice, and, from kFirstRespect on, in which respects both ends are bad.
+// The classes of an edge: those of its choice, and, from kFirstRespect on, the respects in which both ends are bad.
 inline constexpr int kFirstRespect = 16;
 inline constexpr uint32_t kRespects = ~uint32_t{0} << kFirstRespect;
 
@@ -108,7 +108,7 @@ class BadGraph {
   std::vector<uint32_t> key_of_;   // by node
 };
 
-// The model itself, but writing down the bad states that its thread expands.
+// Wraps the model, and records the bad states that its thread expands.
 template <Model M, typename Bad, typename Fairness>
 class Recording {
  public:

@@ -1,4 +1,4 @@
-// A search as bytes, from which it goes on later, on another machine too.
+// Saves a search as bytes, from which it can go on later, on another machine too.
 //
 // The bytes hold what SearchRecord and WaitingLinks hold: some 11 bytes for each visited state and
 // three for each that waits; of a search for a lasso, its graph as well, with some 20 bytes for each bad state

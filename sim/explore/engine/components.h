@@ -1,4 +1,4 @@
-// Fair loops in a graph whose edges belong to classes: a loop is fair if it has an edge of each.
+// Finds fair loops in a graph whose edges belong to classes: a loop is fair if it has an edge of each class.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,11 @@
-// Looks for a run in which something bad lasts for ever although everybody gets a turn: a path to a
-// cycle of bad states (the stem) and the way round (the loop).
+// Looks for a fair run in which something bad lasts for ever: a path to a cycle of bad states (the stem), and the
+// cycle (the loop).
 //
 // The loop is fair if, for each fairness class, a choice of that class is in it; "time goes on" is
 // one. It has no faults: they are finitely many. A state that offers no choice is no loop.
 //
-// How: one search visits all states and writes down the graph of the bad ones as it goes, by keys and
-// edges and no state: some 40 bytes for a state, and 8 for an edge. Several threads note what they expand
+// One search visits all states and records the graph of the bad ones, by keys and edges without states: some 40
+// bytes for a state, and 8 for an edge. Several threads note what they expand
 // for themselves, and after each round it is added to the graph in the order of the states, so that the graph is
 // that of one thread. A checkpoint has the graph as it is then. Tarjan's algorithm finds the
 // strongly connected components of that graph; a component whose inner choices cover every class has

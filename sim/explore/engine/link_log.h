@@ -1,4 +1,4 @@
-// How each state of a search was first reached: the state it came from and the number of the choice.
+// Records how each state of a search was first reached: its parent state and the number of the choice.
 //
 // States are numbered in the order in which they were found, and a breadth-first search finds the
 // successors of a state beside those of its neighbour. So a link is the difference to the parent of

@@ -1,5 +1,5 @@
-// What the search asks of a model: a system given by its initial states, and by the choices that
-// each state offers.
+// Defines what the search asks of a model: a system given by its initial states and by the choices that each state
+// offers.
 //
 //   using State    a value with a default; a copy of it is independent
 //   using Choice   a value, small: a path is a list of them

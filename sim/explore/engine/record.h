@@ -1,5 +1,5 @@
-// What a search remembers, except the states themselves, which are made again by taking choices: a
-// checkpoint (checkpoint.h) holds this, and a search goes on from it.
+// Holds what a search remembers, except the states themselves, which are made again by taking choices. A checkpoint
+// (checkpoint.h) saves it, and a search goes on from it.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ namespace whorl::explore {
 // The states that are known.
 struct Known {
   FingerprintSet visited;
-  // States that one more fault leads to, and that wait for the states with one fault fewer to end.
-  // One that is then visited with fewer faults is in both.
+  // States one more fault away, which wait until the states with one fault fewer are done. A state that is then
+  // visited with fewer faults is in both.
   FingerprintSet beyond_fault;
 
   size_t bytes() const { return visited.bytes() + beyond_fault.bytes(); }
@@ -54,7 +54,7 @@ struct SearchRecord {
   std::array<uint64_t, kMaxProperties> violating = {};
 };
 
-// The states that wait to be expanded or visited. The parents in the links of each log never fall.
+// The states that wait to be expanded or visited. The parents in the links of each log never decrease.
 struct WaitingLinks {
   uint64_t frontier = 0;          // these are the last states of SearchRecord::log
   LinkLog found;                  // states visited in the unfinished level

@@ -1,4 +1,4 @@
-// What one thread of a search does: it expands states, and keeps the successors that are new.
+// Does the work of one thread of a search: expands states, and keeps the successors that are new.
 //
 // A successor passes a short queue between the moment its place in the visited set is fetched into
 // the cache and the moment it is looked up.
