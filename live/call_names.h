@@ -11,7 +11,7 @@
 #include "live/reporter.h"
 #include "protocol/names.h"
 #include "protocol/spanner/rpc.h"
-#include "real_client/transaction_client.h"
+#include "real_client/call_observer.h"
 
 namespace whorl::live {
 

@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
+#include "real_client/call_observer.h"
 #include "real_client/connection.h"
 #include "real_client/event_loop.h"
 #include "real_client/os.h"
 #include "real_client/session_host.h"
-#include "real_client/transaction_client.h"
 #include "real_client/transport.h"
 
 namespace whorl::real_client {
