@@ -488,14 +488,14 @@ void AddOptions(CLI::App& app, const std::shared_ptr<ServeRequest>& request) {
   app.footer(std::string(kFooter));
 }
 
-// They go with the next release.
+// The next release removes them.
 constexpr std::string_view kDeprecated[] = {"--replication", "--no-retry-info", "--pending-column",
                                             "--repeatable-read"};
 
 void WarnOfDeprecated(const CLI::App& serve) {
   for (const std::string_view option : kDeprecated) {
     if (serve.count(std::string(option)) == 0) continue;
-    Complain(Cat(option, " goes with the next release; if you need it, say so"));
+    Complain(Cat(option, " will be removed in the next release; tell us if you need it"));
   }
 }
 

@@ -148,15 +148,15 @@ void LockJudge::NoteToken(const CommittedRow& row, const CommitHeard& by) {
 
 // --- words ---------------------------------------------------------------------------------------
 
-void LockJudge::Take(int16_t client, Timestamp at, const ProgramLeads& log_line) {
+void LockJudge::Take(int16_t client, Timestamp at, const ProgramLeads& says) {
   Lapse(at);
   const std::string& process = Introduce(client, check::Kind::kLeading);
   Speaker& speaker = speakers_[client];
-  speaker.leads = log_line.leads;
+  speaker.leads = says.leads;
   speaker.lapses_at.reset();
-  if (log_line.leads && log_line.lapses_in) speaker.lapses_at = at + *log_line.lapses_in;
+  if (says.leads && says.lapses_in) speaker.lapses_at = at + *says.lapses_in;
   Say(LineOf(process, lock_, at,
-             log_line.leads ? check::Statement::kLeads : check::Statement::kLeadsNot));
+             says.leads ? check::Statement::kLeads : check::Statement::kLeadsNot));
 }
 
 std::string LockJudge::Take(int16_t client, Timestamp at, const Json& line) {

@@ -63,7 +63,7 @@ class LockJudge {
   // is not known who made it.
   void Take(const CommittedRow& row, const CommitHeard* by);
   // The client begins or ceases to lead.
-  void Take(int16_t client, Timestamp at, const ProgramLeads& log_line);
+  void Take(int16_t client, Timestamp at, const ProgramLeads& says);
   // The client says what check's lines say: its members, without "id" and "time". Returns what is wrong.
   std::string Take(int16_t client, Timestamp at, const sim::Json& line);
   // Judges all up to then. `silent_until`: clients have said nothing more until then.

@@ -45,15 +45,15 @@ TEST_F(ServeTest, DatabasesBeginWithTheDdlOfFiles) {
 }
 
 // A script that relies on them is told a release before it breaks.
-TEST_F(ServeTest, OptionsThatGoWarnAndStillWork) {
+TEST_F(ServeTest, DeprecatedOptionsWarnAndStillWork) {
   const Ended ended =
       Serve("--replication 1ms --no-retry-info --pending-column --repeatable-read", "echo served");
   EXPECT_THAT(ended, Ends(0, HasSubstr("served")));
   for (const char* option :
        {"--replication", "--no-retry-info", "--pending-column", "--repeatable-read"}) {
-    EXPECT_THAT(ended.err, HasSubstr(std::string(option) + " goes with the next release"));
+    EXPECT_THAT(ended.err, HasSubstr(std::string(option) + " will be removed in the next release"));
   }
-  EXPECT_THAT(Serve("--epsilon 1ms", "true").err, Not(HasSubstr("goes with")));
+  EXPECT_THAT(Serve("--epsilon 1ms", "true").err, Not(HasSubstr("will be removed")));
 }
 
 TEST_F(ServeTest, PassesOnHowTheCommandEnded) {
