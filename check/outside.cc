@@ -31,9 +31,7 @@ class Change {
  private:
   std::string SystemUpdate() const { return ChangesAny() ? "changed the row" : ""; }
 
-  bool MayDelete() const {
-    return statements_.may_delete != nullptr && statements_.may_delete(change_.lock);
-  }
+  bool MayDelete() const { return sim::MayDelete(statements_.deletes, change_.lock); }
 
   std::string Inserted() const {
     const Value* holder = In(change_.after, rules_.holder);

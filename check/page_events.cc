@@ -233,7 +233,7 @@ class Collector {
     if (rules_.token_column) version.token = TokenTextOf(row[*rules_.token_column]);
     const Process* who = processes_.Find(version.owner);
     const std::optional<Duration> lease = who != nullptr && who->lease ? who->lease : lease_;
-    if (lease || rules_.lease_ms_column) {
+    if (lease || rules_.lease_until.lease_ms) {
       version.lease_until = rules_.lease_until(row, lease.value_or(Duration{}));
     }
     return version;

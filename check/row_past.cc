@@ -42,8 +42,8 @@ std::optional<Between> Rows::LeaseUntil(const KnownRow& columns, const std::stri
     least = process->lease_least;
     most = process->lease_most;
   }
-  const bool row_says = rules_.lease_ms_column && columns[*rules_.lease_ms_column] &&
-                        !IsNull(*columns[*rules_.lease_ms_column]);
+  const std::optional<size_t> lease_ms = rules_.lease_until.lease_ms;
+  const bool row_says = lease_ms && columns[*lease_ms] && !IsNull(*columns[*lease_ms]);
   if (!least && !row_says) return std::nullopt;
   const auto until = [&](const whorl::Row& row, std::optional<Duration> lease) {
     return rules_.lease_until(row, lease ? rules_.lease_used(*lease) : Duration{});

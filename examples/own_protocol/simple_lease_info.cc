@@ -94,22 +94,6 @@ constexpr size_t kHeartbeatColumn = 1;
 constexpr size_t kTokenColumn = 2;
 constexpr size_t kOwnerColumn = 3;
 
-Duration LeaseUsed(Duration asked) { return std::max(asked, whorl::Seconds(1)); }
-
-std::optional<Timestamp> LeaseUntil(const whorl::Row& row, Duration owners_lease) {
-  const auto* heartbeat = std::get_if<Timestamp>(&row[kHeartbeatColumn]);
-  if (heartbeat == nullptr) return std::nullopt;
-  return *heartbeat + owners_lease;
-}
-
-whorl::Value RowKey(std::string_view lock) { return std::string(lock); }
-
-bool IsReleased(const whorl::Row& row) {
-  return std::holds_alternative<whorl::Null>(row[kOwnerColumn]);
-}
-
-bool IsSideRow(std::string_view, std::string_view) { return false; }
-
 // A lease and the margin since the last heartbeat, and a quarter of a lease until another process
 // looks; a second for the margin, for CURRENT_TIMESTAMP, and for clocks that run slow.
 Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
@@ -123,11 +107,9 @@ constexpr whorl::sim::Rules kRules = {.protocol = kName,
                                       .renewing_step = {},
                                       .releasing_step = {},
                                       .locking_steps = {},  // its transactions are optimistic
-                                      .row_key = RowKey,
-                                      .lease_used = LeaseUsed,
-                                      .lease_until = LeaseUntil,
-                                      .is_released = IsReleased,
-                                      .is_side_row = IsSideRow,
+                                      .lease_used = {.least = whorl::Seconds(1)},
+                                      .lease_until = {.renewed = kHeartbeatColumn},
+                                      .is_released = {.null_column = kOwnerColumn},
                                       .wedge_bound = WedgeBound};
 
 // No node's wall clock matters to it. What is not said here stays at "may not": machines may not be

@@ -220,7 +220,7 @@ std::string LockJudge::WhyOneWriter() const {
 std::string LockJudge::WhyUnknown(Invariant invariant) const {
   if (invariant == Invariant::kOneLiveToken) return WhyOneWriter();
   if (invariant != Invariant::kLeaseRespected) return {};
-  if (!as_.lease && !as_.rules().lease_ms_column) {
+  if (!as_.lease && !as_.rules().lease_until.lease_ms) {
     return "the rows do not say how long a lease is; --lease does";
   }
   // Rows of programs on one port say themselves who holds them.

@@ -153,16 +153,26 @@ class Inspection {
     } else {
       InspectColumn("owner_column", rules_.owner_column, {Type::kString});
     }
-    const bool all_there = rules_.row_key != nullptr && rules_.lease_used != nullptr &&
-                           rules_.lease_until != nullptr && rules_.is_released != nullptr &&
-                           rules_.is_side_row != nullptr && rules_.wedge_bound != nullptr;
-    if (!all_there) {
-      return Add(
-          "its rules need row_key, lease_used, lease_until, is_released, is_side_row and "
-          "wedge_bound");
+    if (rules_.wedge_bound == nullptr) Add("its rules need wedge_bound");
+    if (rules_.lease_used.unit <= Duration{} || rules_.lease_used.least > rules_.lease_used.most) {
+      return Add("lease_used has a unit above 0, and `least` is not above `most`");
     }
+    InspectLease();
     const bool is_number = std::holds_alternative<int64_t>(rules_.row_key("lock"));
     InspectColumn("key_column", rules_.key_column, {is_number ? Type::kInt64 : Type::kString});
+  }
+  void InspectLease() {
+    const LeaseUntilRule& lease = rules_.lease_until;
+    if (lease.renewed.has_value() == lease.until.has_value()) {
+      Add("lease_until needs one of `renewed` and `until`");
+    }
+    if (lease.renewed) InspectColumn("lease_until.renewed", *lease.renewed, {Type::kTimestamp});
+    if (lease.until) InspectColumn("lease_until.until", *lease.until, {Type::kTimestamp});
+    if (lease.lease_ms) InspectColumn("lease_until.lease_ms", *lease.lease_ms, {Type::kInt64});
+    const std::optional<size_t> released = rules_.is_released.null_column;
+    if (released && *released >= info_.columns.size()) {
+      Add("is_released.null_column is no column of the table");
+    }
   }
   void InspectColumn(std::string_view what, size_t place, Types types) {
     if (place >= info_.columns.size()) {

@@ -25,24 +25,6 @@ bool IsDecimal(std::string_view text) {
   return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
-// --- what several protocols have in common -----------------------------------------------------
-
-Value NameIsTheKey(std::string_view lock) { return std::string(lock); }
-
-// For protocols that release a lock by deleting its row, or not at all.
-bool NeverReleased(const Row&) { return false; }
-
-bool NoSideRows(std::string_view, std::string_view) { return false; }
-
-bool AnyKey(std::string_view) { return true; }
-
-// For protocols whose row says when its owner was last active.
-std::optional<Timestamp> LeaseAfter(const Row& row, size_t column, Duration lease) {
-  const auto* active = std::get_if<Timestamp>(&row[column]);
-  if (active == nullptr) return std::nullopt;
-  return *active + lease;
-}
-
 // --- the protocols -----------------------------------------------------------------------------
 
 namespace spindle_v2 {
@@ -51,27 +33,9 @@ constexpr std::array<StepName, 5> kLockingSteps = {
     whorl::spindle_v2::steps::kFirstInsert, whorl::spindle_v2::steps::kTakeoverInsert,
     whorl::spindle_v2::steps::kTakeoverUpdate, whorl::spindle_v2::steps::kHeartbeatUpdate,
     whorl::spindle_v2::steps::kHeartbeatDelete};
-constexpr size_t kHeartbeatColumn = 1;
-
-Duration LeaseUsed(Duration asked) {
-  return std::max(Milliseconds(asked.ns / 1'000'000), Seconds(1));
-}
-
-std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
-  return LeaseAfter(row, kHeartbeatColumn, owners_lease);
-}
-
-bool IsSideRow(std::string_view lock, std::string_view key) {
-  return key.size() > lock.size() && key.starts_with(lock) && key[lock.size()] == '_' &&
-         IsDecimal(key.substr(lock.size() + 1));
-}
-
 Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease * 3 + Seconds(1) + round_trip_p999 * 4;
 }
-
-// Those whose names begin as the takeover rows of a lock do.
-bool MayDelete(std::string_view key) { return key.find('_', 1) != std::string_view::npos; }
 
 // Each pause is drawn between half a lease and a whole one.
 Duration RenewalPause(Duration lease) { return lease * 3 / 4; }
@@ -89,14 +53,12 @@ constexpr Rules kRules = {.protocol = "spindle_v2",
                           .renewing_step = {},
                           .releasing_step = {},
                           .locking_steps = kLockingSteps,
-                          .row_key = NameIsTheKey,
-                          .lease_used = LeaseUsed,
-                          .lease_until = LeaseUntil,
-                          .is_released = NeverReleased,
-                          .is_side_row = IsSideRow,
+                          .lease_used = {.unit = Milliseconds(1), .least = Seconds(1)},
+                          .lease_until = {.renewed = 1},
+                          .is_side_row = {.is_name_and_number = true},
                           .wedge_bound = WedgeBound,
                           .statements = {.are_known = true,
-                                         .may_delete = MayDelete,
+                                         .deletes = Deletes::kWithUnderscore,
                                          .delete_rows_of_others = true,
                                          .renew_rows_of_others = true},
                           .renewal_pause = RenewalPause,
@@ -111,14 +73,6 @@ constexpr std::array<StepName, 3> kLockingSteps = {whorl::spindle_v3::steps::kAc
                                                    whorl::spindle_v3::steps::kHeartbeat,
                                                    whorl::spindle_v3::steps::kRelease};
 constexpr size_t kTokenColumn = 1;
-
-Duration LeaseUsed(Duration asked) {
-  return std::max(Seconds(asked.ns / 1'000'000'000), Seconds(5));
-}
-
-std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
-  return LeaseAfter(row, kTokenColumn, owners_lease);
-}
 
 // A lease, the delay that keeps followers apart, and the buffer, which is at most a third of a
 // lease.
@@ -136,13 +90,10 @@ constexpr Rules kRules = {
     .renewing_step = whorl::spindle_v3::steps::kHeartbeat,
     .releasing_step = whorl::spindle_v3::steps::kRelease,
     .locking_steps = kLockingSteps,
-    .row_key = NameIsTheKey,
-    .lease_used = LeaseUsed,
-    .lease_until = LeaseUntil,
-    .is_released = NeverReleased,
-    .is_side_row = NoSideRows,
+    .lease_used = {.unit = Seconds(1), .least = Seconds(5)},
+    .lease_until = {.renewed = kTokenColumn},
     .wedge_bound = WedgeBound,
-    .statements = {.are_known = true, .may_delete = AnyKey, .token_is_commit = true},
+    .statements = {.are_known = true, .deletes = Deletes::kAny, .token_is_commit = true},
     .renewal_pause = RenewalPause};
 
 }  // namespace spindle_v3
@@ -153,15 +104,6 @@ constexpr std::array<StepName, 1> kLockingSteps = {whorl::semaphore::steps::kUpd
 constexpr size_t kServiceColumn = 1;
 constexpr size_t kLastSeenColumn = 2;
 constexpr Duration kPeriod = Seconds(1);
-
-// The protocol's statements use this key, whatever the lock is called.
-Value RowKey(std::string_view) { return int64_t{1}; }
-
-Duration LeaseUsed(Duration asked) { return Seconds(asked.ns / 1'000'000'000); }
-
-std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
-  return LeaseAfter(row, kLastSeenColumn, owners_lease);
-}
 
 Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease + kPeriod + round_trip_p999 * 4;
@@ -176,11 +118,10 @@ constexpr Rules kRules = {.protocol = "semaphore",
                           .renewing_step = whorl::semaphore::steps::kUpdate,
                           .releasing_step = {},
                           .locking_steps = kLockingSteps,
-                          .row_key = RowKey,
-                          .lease_used = LeaseUsed,
-                          .lease_until = LeaseUntil,
-                          .is_released = NeverReleased,
-                          .is_side_row = NoSideRows,
+                          // The protocol's statements use this key, whatever the lock is called.
+                          .row_key = {.only = 1},
+                          .lease_used = {.unit = Seconds(1)},
+                          .lease_until = {.renewed = kLastSeenColumn},
                           .wedge_bound = WedgeBound,
                           .statements = {.are_known = true, .renewed_is_current = true},
                           .renewal_pause = RenewalPause};
@@ -195,12 +136,6 @@ constexpr std::array<StepName, 3> kLockingSteps = {whorl::lease_lock::steps::kAc
 constexpr size_t kOwnerColumn = 1;
 constexpr size_t kLeasedUntilColumn = 2;
 constexpr Duration kGrace = Seconds(5);
-
-Duration LeaseUsed(Duration asked) { return asked; }
-
-std::optional<Timestamp> LeaseUntil(const Row& row, Duration) {
-  return LeaseAfter(row, kLeasedUntilColumn, Duration{});
-}
 
 // The lease, the grace, and the quarter of a lease between two polls; and the grace once more, by
 // which the writer's clock and the reader's may differ.
@@ -218,13 +153,9 @@ constexpr Rules kRules = {
     .renewing_step = whorl::lease_lock::steps::kHeartbeat,
     .releasing_step = whorl::lease_lock::steps::kRelease,
     .locking_steps = kLockingSteps,
-    .row_key = NameIsTheKey,
-    .lease_used = LeaseUsed,
-    .lease_until = LeaseUntil,
-    .is_released = NeverReleased,
-    .is_side_row = NoSideRows,
+    .lease_until = {.until = kLeasedUntilColumn},
     .wedge_bound = WedgeBound,
-    .statements = {.are_known = true, .may_delete = AnyKey, .delete_rows_of_others = true},
+    .statements = {.are_known = true, .deletes = Deletes::kAny, .delete_rows_of_others = true},
     .renewal_pause = RenewalPause};
 
 }  // namespace lease_lock
@@ -235,18 +166,6 @@ constexpr size_t kHeartbeatColumn = 1;
 constexpr size_t kWriterColumn = 3;
 constexpr size_t kLeaseMsColumn = 4;
 constexpr int64_t kRhoPpm = 1'000;  // how fast or slow clocks may run
-
-Duration LeaseUsed(Duration asked) {
-  return std::clamp(Milliseconds(asked.ns / 1'000'000), Seconds(1), Seconds(3600));
-}
-
-std::optional<Timestamp> LeaseUntil(const Row& row, Duration owners_lease) {
-  const auto* lease_ms = std::get_if<int64_t>(&row[kLeaseMsColumn]);
-  return LeaseAfter(row, kHeartbeatColumn,
-                    lease_ms == nullptr ? owners_lease : Milliseconds(*lease_ms));
-}
-
-bool IsReleased(const Row& row) { return std::holds_alternative<Null>(row[kWriterColumn]); }
 
 // 1.8 leases (1 + rho) / (1 - rho): the time since a heartbeat that was just missed, and the wait
 // that follows, by the slowest clock.
@@ -265,13 +184,10 @@ constexpr Rules kRules = {
     .owner_column = {},
     .renewing_step = {},
     .releasing_step = {},
-    .lease_ms_column = kLeaseMsColumn,
     .locking_steps = {},  // its transactions are optimistic
-    .row_key = NameIsTheKey,
-    .lease_used = LeaseUsed,
-    .lease_until = LeaseUntil,
-    .is_released = IsReleased,
-    .is_side_row = NoSideRows,
+    .lease_used = {.unit = Milliseconds(1), .least = Seconds(1), .most = Seconds(3600)},
+    .lease_until = {.renewed = kHeartbeatColumn, .lease_ms = kLeaseMsColumn},
+    .is_released = {.null_column = kWriterColumn},
     .wedge_bound = WedgeBound,
     .statements = {.are_known = true, .token_is_commit = true, .empty_holder = true},
     .renewal_pause = RenewalPause};
@@ -289,6 +205,32 @@ std::deque<Rules>& AllRules() {
 
 }  // namespace
 
+std::optional<Timestamp> LeaseUntilRule::operator()(const Row& row, Duration owners_lease) const {
+  const std::optional<size_t> column = until ? until : renewed;
+  const auto* time = column ? std::get_if<Timestamp>(&row[*column]) : nullptr;
+  if (time == nullptr) return std::nullopt;
+  if (until) return *time;
+  const auto* stated = lease_ms ? std::get_if<int64_t>(&row[*lease_ms]) : nullptr;
+  return *time + (stated == nullptr ? owners_lease : Milliseconds(*stated));
+}
+
+bool SideRowRule::operator()(std::string_view lock, std::string_view key) const {
+  return is_name_and_number && key.size() > lock.size() && key.starts_with(lock) &&
+         key[lock.size()] == '_' && IsDecimal(key.substr(lock.size() + 1));
+}
+
+bool MayDelete(Deletes deletes, std::string_view key) {
+  switch (deletes) {
+    case Deletes::kNone:
+      return false;
+    case Deletes::kAny:
+      return true;
+    case Deletes::kWithUnderscore:
+      return key.find('_', 1) != std::string_view::npos;
+  }
+  return false;
+}
+
 const Rules& RulesOf(std::string_view protocol) {
   for (const Rules& rules : AllRules()) {
     if (rules.protocol == protocol) return rules;
@@ -298,6 +240,7 @@ const Rules& RulesOf(std::string_view protocol) {
 }
 
 void AddRules(const Rules& rules) { AllRules().push_back(rules); }
+
 bool IsHeld(const Rules& rules, const Row& row) {
   return !std::holds_alternative<Null>(row[rules.HolderColumn()]);
 }

@@ -1,8 +1,8 @@
 // What checkers must know about a protocol beyond its promises: how to read its table, when a lease
 // ends, which keys a process may write, and how long a lock may be without a holder.
 //
-// Each protocol has one table of functions (RulesOf). A new protocol adds its table here; one
-// outside of this repository passes its table to AddProtocol (add_protocol.h).
+// Each protocol has one table (RulesOf): data, but for what only simulated runs need, times without faults. A new
+// protocol adds its table here; one outside of this repository passes its table to AddProtocol (add_protocol.h).
 // The rules are written from the protocol's description and do not use the protocol's code, so a
 // mistake in one shows in the other.
 #pragma once
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,13 +24,66 @@
 
 namespace whorl::sim {
 
+// The key of a lock's row.
+struct RowKeyRule {
+  std::optional<int64_t> only =
+      {};  // of the table's only lock, whatever it is called; otherwise the lock's name
+
+  Value operator()(std::string_view lock) const {
+    return only ? Value(*only) : Value(std::string(lock));
+  }
+};
+
+// The lease actually used when another one is asked for: in whole units, within bounds.
+struct LeaseUsedRule {
+  Duration unit = Nanoseconds(1);
+  Duration least = {};
+  Duration most = Duration::Max();
+
+  constexpr Duration operator()(Duration asked) const {
+    return std::clamp(Duration{asked.ns / unit.ns * unit.ns}, least, most);
+  }
+};
+
+// When the lease in a row that its owner wrote ends; nothing if the row does not say.
+struct LeaseUntilRule {
+  // One of these two, TIMESTAMP: the last sign of life, after which a lease lasts; or the end itself.
+  std::optional<size_t> renewed = {};
+  std::optional<size_t> until = {};
+  // The lease of the row's owner in milliseconds, if the row states it: INT64. NULL: the owner's own.
+  std::optional<size_t> lease_ms = {};
+
+  std::optional<Timestamp> operator()(const Row& row, Duration owners_lease) const;
+};
+
+// Whether the row says that its owner has released the lock.
+struct ReleasedRule {
+  std::optional<size_t> null_column =
+      {};  // it is NULL then; nothing: a released row is deleted, or none is
+
+  bool operator()(const Row& row) const { return null_column && IsNull(row[*null_column]); }
+};
+
+// Whether `key` is the key of a row that the protocol keeps beside the row of `lock`.
+struct SideRowRule {
+  bool is_name_and_number = false;  // the lock's name, "_", and an unsigned integer as Go prints it
+
+  bool operator()(std::string_view lock, std::string_view key) const;
+};
+
+// Which rows a process may delete.
+enum class Deletes : uint8_t {
+  kNone,
+  kAny,
+  kWithUnderscore,  // those whose keys have one after their first character
+};
+
 // What a protocol's statements write, by which a change of a row is told from a write of an operator, and
 // from that of another process.
 struct StatementRules {
   // Whether they are known. If not, a process may have made any change.
   bool are_known = false;
-  // Whether a process may delete the row with this key. Null: no statement deletes a row.
-  bool (*may_delete)(std::string_view key) = nullptr;
+  Deletes deletes = Deletes::kNone;
   // A process may delete the row of a holder that is another one.
   bool delete_rows_of_others = false;
   // The heartbeat names neither token nor holder: any process may renew the row.
@@ -63,26 +117,18 @@ struct Rules {
   std::optional<StepName> renewing_step;
   // The step by which an owner deletes its row to give the lock back.
   std::optional<StepName> releasing_step;
-  // The lease of the row's owner in milliseconds, if the row states it.
-  std::optional<size_t> lease_ms_column;
-
   // The steps whose transactions lock the rows that they read or write. If a process gives such a
   // transaction up, or crashes, it may keep others out until Spanner aborts it for being idle.
   std::span<const StepName> locking_steps;
 
-  // The key of a lock's row.
-  Value (*row_key)(std::string_view lock);
-  // The lease actually used, after the protocol's minimum is applied.
-  Duration (*lease_used)(Duration asked);
-  // When the lease in a row that its owner wrote ends; nothing if the row does not say.
-  std::optional<Timestamp> (*lease_until)(const Row& row, Duration owners_lease);
-  // Whether the row says that its owner has released the lock.
-  bool (*is_released)(const Row& row);
-  // Whether `key` is the key of a row that the protocol keeps beside the row of `lock`.
-  bool (*is_side_row)(std::string_view lock, std::string_view key);
+  RowKeyRule row_key = {};
+  LeaseUsedRule lease_used = {};
+  LeaseUntilRule lease_until = {};
+  ReleasedRule is_released = {};
+  SideRowRule is_side_row = {};
   // W of no_wedge. `greatest_lease` is the longest lease of the nodes that take part in the lock,
   // and of the rows at the start.
-  Duration (*wedge_bound)(Duration greatest_lease, Duration round_trip_p999);
+  Duration (*wedge_bound)(Duration greatest_lease, Duration round_trip_p999) = nullptr;
 
   StatementRules statements = {};
   // How long after a renewal a leader renews again without faults, on the average. Null: it is not known.
@@ -105,6 +151,9 @@ constexpr int64_t StartsInSecondMax(Duration lease_used) {
   const int64_t sixteenth = std::max<int64_t>(lease_used.ns / 16, 1);
   return kLooks + (Seconds(1).ns + sixteenth - 1) / sixteenth;
 }
+
+// Whether a process may delete the row with this key.
+bool MayDelete(Deletes deletes, std::string_view key);
 
 // REQUIRES: a protocol of Protocols().
 const Rules& RulesOf(std::string_view protocol);

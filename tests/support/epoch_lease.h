@@ -250,14 +250,8 @@ inline sim::Rules RulesNamed(std::string_view protocol) {
   rules.protocol = protocol;
   rules.key_column = 0;
   rules.token_column = 2;
-  rules.row_key = [](std::string_view lock) { return Value(std::string(lock)); };
-  rules.lease_used = [](Duration asked) { return asked; };
-  rules.lease_until = [](const Row& row, Duration lease) -> std::optional<Timestamp> {
-    const auto* heartbeat = std::get_if<Timestamp>(&row[1]);
-    return heartbeat == nullptr ? std::nullopt : std::optional(*heartbeat + lease);
-  };
-  rules.is_released = [](const Row& row) { return IsNull(row[3]); };
-  rules.is_side_row = [](std::string_view, std::string_view) { return false; };
+  rules.lease_until = {.renewed = 1};
+  rules.is_released = {.null_column = 3};
   rules.wedge_bound = [](Duration lease, Duration round_trip) {
     return lease * 3 / 2 + Seconds(1) + round_trip * 4;
   };

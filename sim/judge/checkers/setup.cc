@@ -19,9 +19,9 @@ NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) 
 
 // The lease that the row states; 0 if it states none.
 Duration LeaseOf(const RowSpec& row, const Rules& rules) {
-  if (!rules.lease_ms_column) return {};
+  if (!rules.lease_until.lease_ms) return {};
   const std::string_view column =
-      FindProtocol(rules.protocol)->columns[*rules.lease_ms_column].name;
+      FindProtocol(rules.protocol)->columns[*rules.lease_until.lease_ms].name;
   const auto found = std::ranges::find(row.columns, column);
   if (found == row.columns.end()) return {};
   const auto* ms =

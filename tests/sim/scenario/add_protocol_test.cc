@@ -56,6 +56,10 @@ TEST_F(AddProtocolTest, NamesTheOneThingThatIsWrong) {
       {[](auto&, auto& rules) { rules.protocol = "fenced_lease"; },
        "its rules are of the protocol \"fenced_lease\""},
       {[](auto&, auto& rules) { rules.wedge_bound = nullptr; }, "wedge_bound"},
+      {[](auto&, auto& rules) { rules.lease_until = {}; }, "one of `renewed` and `until`"},
+      {[](auto&, auto& rules) { rules.lease_until = {.renewed = 0}; }, "lease_until.renewed"},
+      {[](auto&, auto& rules) { rules.is_released.null_column = 99; }, "is_released"},
+      {[](auto&, auto& rules) { rules.lease_used.unit = {}; }, "lease_used"},
       {[](auto& info, auto&) { info.make_config = nullptr; }, "make_config"},
   };
   const std::pair good(info_, rules_);
