@@ -138,10 +138,12 @@ TEST_F(AddProtocolTest, WantsColumnsThatHoldWhatOperatorsAreShown) {
 TEST_F(AddProtocolTest, TakesATokenThatIsAnEpoch) {
   // Many lock tables count their grants instead of keeping a commit timestamp.
   info_.create_table =
-      "CREATE TABLE spindle_v3_locks (name STRING(MAX) NOT NULL, token INT64, owner STRING(MAX)) "
-      "PRIMARY KEY (name)";
-  std::array<ColumnInfo, 3> columns{};
+      "CREATE TABLE spindle_v3_locks (name STRING(MAX) NOT NULL, token INT64, owner STRING(MAX), "
+      "renewed TIMESTAMP) PRIMARY KEY (name)";
+  std::array<ColumnInfo, 4> columns{};
   std::ranges::copy(info_.columns, columns.begin());
+  columns[3] = {.name = "renewed", .type = Type::kTimestamp};
+  rules_.lease_until = {.renewed = 3};
   const size_t token = *rules_.token_column;
   columns[token].type = Type::kInt64;
   info_.columns = columns;
