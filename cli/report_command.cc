@@ -140,7 +140,8 @@ class Report {
            {"at", of.first->at.ns},
            {"violations", of.violations},
            {"text", of.first->text},
-           {"promised", is_known && sim::KnownOf(scenario, of.invariant).IsPromiseBroken()},
+           {"promised",
+            is_known && sim::KnownOf(scenario, of.invariant, of.promise).IsPromiseBroken()},
            {"expected", sim::ExpectedOf(scenario, of.invariant) == sim::Expected::kViolated}});
     }
     std::ranges::sort(violated, {}, [](const Json& one) {

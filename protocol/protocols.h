@@ -61,10 +61,31 @@ constexpr auto WordTableOf(Circumstance) {
       {Circumstance::kSeveralSplits, "the table has several splits"},
   });
 }
-// The protocol promises the invariant, but not in that circumstance.
+// For how long a circumstance voids a promise, or by how much.
+enum class VoidFor : uint8_t {
+  kWholeRun,
+  // From when it begins until the longest lease of the lock has passed since it was last there.
+  kLongestLease,
+  // From when it begins until it is over, from which moment the promise's own bound counts anew.
+  kWhileItLasts,
+  kErrorOfClock,        // the invariant is violated by no more than the greatest error so far
+  kDifferenceOfLeases,  // it is violated by no more than the leases differ
+};
+constexpr auto WordTableOf(VoidFor) {
+  return MakeWordTable<VoidFor>({
+      {VoidFor::kWholeRun, "for the whole run"},
+      {VoidFor::kLongestLease, "until the longest lease has passed since"},
+      {VoidFor::kWhileItLasts, "until that is mended"},
+      {VoidFor::kErrorOfClock, "by no more than its error"},
+      {VoidFor::kDifferenceOfLeases, "by no more than the leases differ"},
+  });
+}
+// The protocol promises the invariant, but not in that circumstance, for as long as `void_for` says.
 struct PromiseLimit {
   Invariant invariant = Invariant::kOneLiveToken;
   Circumstance circumstance = Circumstance::kOperatorWrites;
+  VoidFor void_for = VoidFor::kWholeRun;
+  friend bool operator==(const PromiseLimit&, const PromiseLimit&) = default;
 };
 
 // A flaw that is known, from the findings of the protocol's page.

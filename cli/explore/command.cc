@@ -54,7 +54,7 @@ class Explorer {
       : request_(std::move(request)),
         model_(request_.space ? sim::LockModel(request_.space->scenario, request_.bounds)
                               : sim::LockModel(request_.world, request_.bounds)),
-        promises_(sim::PromisesIn(model_.scenario())) {
+        promises_(sim::PromisesThroughout(model_.scenario())) {
     model_.SelectInvariants(Watched());
     if (request_.all) model_.TellKindsApart();
     if (request_.after_schedule) {
@@ -101,12 +101,20 @@ class Explorer {
     const absl::Status printed = FlushStdout();
     const explore::Ending ending = report.result.ending;
     return EndJudged(printed.ok() ? checkpoint_.status() : printed, *request_.exits,
-                     {.has_found = std::ranges::any_of(report.findings, &ExploreFinding::decides),
+                     {.has_found = AnyDecides(report.findings, true),
                       .is_incomplete = ending == explore::Ending::kMemory ||
-                                       ending == explore::Ending::kStopped});
+                                       ending == explore::Ending::kStopped ||
+                                       AnyDecides(report.findings, false)});
   }
 
  private:
+  // What the exact replay did not confirm is neither found nor held.
+  static bool AnyDecides(const std::vector<ExploreFinding>& findings, bool confirmed) {
+    return std::ranges::any_of(findings, [confirmed](const ExploreFinding& finding) {
+      return finding.decides && finding.found.is_confirmed == confirmed;
+    });
+  }
+
   uint32_t Watched() const {
     uint32_t watched = 0;
     for (const Invariant invariant : AllOf<Invariant>()) {
@@ -240,14 +248,18 @@ class Explorer {
     std::vector<ExploreFinding> findings;
     for (const Violation& violation : result.violations) {
       const auto invariant = static_cast<Invariant>(violation.property);
-      const bool promised = PromiseOf(invariant) == Promise::kPromised;
+      sim::Counterexample found = sim::CounterexampleOf(model_, violation);
+      // The exact run says whether the promise was void at that moment.
+      const Promise promise =
+          found.is_confirmed ? found.run.checks[invariant].promise : PromiseOf(invariant);
+      const bool promised = promise == Promise::kPromised;
       findings.push_back(
           {.invariant = invariant,
            .violation = &violation,
            .states = result.violating[static_cast<size_t>(violation.property)],
            .promised = promised,
            .decides = request_.exits->Decides({.invariant = invariant, .is_promised = promised}),
-           .found = sim::CounterexampleOf(model_, violation),
+           .found = std::move(found),
            .saved = {}});
     }
     // Of two kinds, one may be the other one and a fault that it does not need.

@@ -124,12 +124,16 @@ std::string EndingText(const ExploreReport& report) {
 std::string ExactText(const ExploreFinding& finding) {
   if (finding.found.is_confirmed) return finding.found.run.checks[finding.invariant].first->text;
   const std::string& problem = finding.found.run.schedule_problem;
-  return Cat("not confirmed by an exact replay: it may be an accident of the grid",
-             problem.empty() ? "" : Cat("; ", problem));
+  return Cat(
+      "neither found nor held: in exact time the same steps do not violate it, so it may be an "
+      "accident of the "
+      "grid; another --grid may tell",
+      problem.empty() ? "" : Cat(" (", problem, ")"));
 }
 
 void PrintFinding(const ExploreReport& report, const ExploreFinding& finding) {
-  std::cout << "violated: " << WordOf(finding.invariant) << " ("
+  std::cout << (finding.found.is_confirmed ? "violated: " : "not confirmed: ")
+            << WordOf(finding.invariant) << " ("
             << sim::PromiseWords(finding.invariant,
                                  finding.promised ? Promise::kPromised : Promise::kNotPromised)
             << "), " << CountText(finding.violation->faults, "fault", "faults") << " and "
@@ -214,7 +218,11 @@ Json ExploredDocument(const ExploreReport& report) {
   }
   for (const ExploreFinding& finding : report.findings) {
     Json& verdict = verdicts[std::string(WordOf(finding.invariant))];
-    verdict["verdict"] = "violated";
+    if (finding.found.is_confirmed) {
+      verdict["verdict"] = "violated";
+    } else if (verdict["verdict"] != "violated") {
+      verdict["verdict"] = "unknown";
+    }
     verdict["promised"] = finding.promised;
     verdict["decides"] = finding.decides;
     verdict["states"] = finding.states;

@@ -113,6 +113,20 @@ Json KindsJson(const HuntReport& report, const sim::HuntTally& tally) {
           {"all", std::move(all)}};
 }
 
+// By promise and circumstance: for how much of the simulated time it voided the promise, in seconds.
+Json NotPromisedJson(const sim::HuntTally& tally) {
+  Json json = Json::object();
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    for (const Circumstance circumstance : AllOf<Circumstance>()) {
+      const Duration time =
+          tally.not_promised[static_cast<size_t>(invariant)][static_cast<size_t>(circumstance)];
+      if (time == Duration{}) continue;
+      json[std::string(WordOf(invariant))][std::string(WordOf(circumstance))] = FormatSeconds(time);
+    }
+  }
+  return json;
+}
+
 Json ProtocolLine(const HuntReport& report, const std::string& protocol,
                   const sim::HuntTally& tally) {
   Json json = Line(report, "protocol");
@@ -129,6 +143,8 @@ Json ProtocolLine(const HuntReport& report, const std::string& protocol,
   json["violated"] = CountsJson(tally.violated, WordOf<Invariant>);
   json["held"] = CountsJson(tally.held, WordOf<Invariant>);
   json["unknown"] = CountsJson(tally.unknown, WordOf<Invariant>);
+  json["simulated"] = FormatSeconds(tally.simulated);
+  json["not_promised"] = NotPromisedJson(tally);
   json["kinds"] = KindsJson(report, tally);
   json["distributions"] = {{"faults", HistogramJson(tally.faults)},
                            {"nodes", HistogramJson(tally.nodes)},

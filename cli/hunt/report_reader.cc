@@ -155,6 +155,21 @@ sim::Entries ReadEntries(const Json& json) {
   return entries;
 }
 
+// Reports of an earlier whorl do not say it.
+void ReadNotPromised(const Json& json, sim::HuntTally& tally) {
+  if (!json.contains("not_promised")) return;
+  ReadValue(At(json, "simulated"), tally.simulated);
+  for (const auto& [promise, circumstances] : At(json, "not_promised").items()) {
+    const auto invariant = Word(promise, kCountOf<Invariant>, WordOf<Invariant>);
+    for (const auto& [word, time] : circumstances.items()) {
+      const auto circumstance = Word(word, kCountOf<Circumstance>, WordOf<Circumstance>);
+      ReadValue(
+          time,
+          tally.not_promised[static_cast<size_t>(invariant)][static_cast<size_t>(circumstance)]);
+    }
+  }
+}
+
 sim::HuntTally ReadTally(const Json& json, const sim::Entries& entries) {
   sim::HuntTally tally;
   tally.runs = At(json, "runs").get<int64_t>();
@@ -171,6 +186,7 @@ sim::HuntTally ReadTally(const Json& json, const sim::Entries& entries) {
   ReadCounts(At(json, "violated"), WordOf<Invariant>, tally.violated);
   ReadCounts(At(json, "held"), WordOf<Invariant>, tally.held);
   ReadCounts(At(json, "unknown"), WordOf<Invariant>, tally.unknown);
+  ReadNotPromised(json, tally);
   tally.kinds = ReadKinds(At(json, "kinds"));
   const Json& distributions = At(json, "distributions");
   tally.faults = ReadHistogram(At(distributions, "faults"));

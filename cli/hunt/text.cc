@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -102,6 +103,36 @@ void PrintNever(const HuntReport& report, std::ostream& out) {
   }
 }
 
+// Which circumstances voided the promise, and for how much of the simulated time; empty if none did.
+std::string NotPromisedText(const sim::HuntTally& tally, Invariant invariant) {
+  std::string text;
+  for (const Circumstance circumstance : AllOf<Circumstance>()) {
+    const Duration time =
+        tally.not_promised[static_cast<size_t>(invariant)][static_cast<size_t>(circumstance)];
+    if (time == Duration{}) continue;
+    text += Cat(text.empty() ? "" : "; ",
+                PercentText(time.ns / 1'000'000, tally.simulated.ns / 1'000'000), " ",
+                WordOf(circumstance));
+  }
+  return text;
+}
+
+void PrintNotPromised(const HuntReport& report, std::ostream& out) {
+  constexpr size_t kNameWidth = 22;  // of most invariants
+  for (const auto& [protocol, tally] : report.tallies) {
+    bool has_head = false;
+    for (const Invariant invariant : AllOf<Invariant>()) {
+      const std::string text = NotPromisedText(tally, invariant);
+      if (text.empty()) continue;
+      if (!std::exchange(has_head, true)) {
+        out << protocol << ": not promised for a part of the time:\n";
+      }
+      out << "  " << Padded(std::string(WordOf(invariant)), kNameWidth, false) << "  " << text
+          << '\n';
+    }
+  }
+}
+
 std::string SizeText(const sim::Size& size) {
   return Cat(CountText(size.faults, "fault", "faults"), ", ",
              CountText(size.nodes, "node", "nodes"), ", ", CountText(size.locks, "lock", "locks"),
@@ -140,9 +171,11 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
       << named.protocol->name << ": " << WordOf(named.kind->invariant)
       << (named.kind->where == "nothing" ? " violated before any commit" : " violated at ")
       << (named.kind->where == "nothing" ? "" : named.kind->where) << " ("
-      << sim::PromiseText(sim::KnownOf(scenario, named.kind->invariant)) << "), in "
-      << CountText(finding.runs, "run", "runs") << "\n  " << scenario.about << "\n  run "
-      << sim::NameText(finding.name) << ": " << SizeText(finding.size);
+      << sim::PromiseText(
+             sim::KnownOf(scenario, named.kind->invariant,
+                          named.IsPromised() ? Promise::kPromised : Promise::kNotPromised))
+      << "), in " << CountText(finding.runs, "run", "runs") << "\n  " << scenario.about
+      << "\n  run " << sim::NameText(finding.name) << ": " << SizeText(finding.size);
   if (finding.shrunk) {
     out << "; shrunk: " << SizeText(sim::SizeOf(*finding.shrunk)) << " (by "
         << CountText(finding.shrink_runs, "run", "runs") << ")";
@@ -158,6 +191,7 @@ void PrintHunt(const HuntReport& report, const ExitRules& rules, const std::stri
   PrintKinds(report, out);
   PrintReached(report, out);
   PrintNever(report, out);
+  PrintNotPromised(report, out);
   for (const auto& [protocol, tally] : report.tallies) PrintDiffering(protocol, tally, out);
   const std::vector<NamedFinding> findings = FindingsOf(report.tallies);
   const auto decides = [&](const NamedFinding& finding) { return Decides(finding, rules); };

@@ -48,7 +48,8 @@ Json InvariantJson(const Tally& tally, const sim::InvariantResult& result,
   printer.AddFields(result, json);
   json["expected"] = ExpectedJson(tally, result.invariant);
   if (result.verdict == sim::Verdict::kViolated) {
-    const sim::KnownOfViolation known = sim::KnownOf(tally.scenario(), result.invariant);
+    const sim::KnownOfViolation known =
+        sim::KnownOf(tally.scenario(), result.invariant, result.promise);
     json["known"] = {{"limits", known.limits}, {"findings", known.findings}, {"page", known.page}};
   }
   return json;

@@ -15,7 +15,7 @@ namespace {
 using sim::Json;
 
 constexpr ShardFormat kReplayShard = {
-    .name = "whorl-replay-shard", .version = 1, .command = "whorl replay --shard"};
+    .name = "whorl-replay-shard", .version = 2, .command = "whorl replay --shard"};
 
 // [seed, hash, violated, ...]: there may be very many.
 Json KeptRunJson(const SeedCounts::KeptRun& run) {
@@ -42,6 +42,11 @@ Json SeedCountsJson(const SeedCounts& counts) {
   json["simulated"] = printer.Print("simulated", counts.simulated);
   json["wall_seconds"] = counts.wall_seconds;
   json["differing"] = printer.Print("differing", counts.differing);
+  Json& broken = json["broken_promises"] = Json::array();
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    const InvariantTally& tally = counts.invariants[static_cast<size_t>(invariant)];
+    if (tally.breaks_promise) broken.push_back(std::string(WordOf(invariant)));
+  }
   Json& runs = json["runs"] = Json::array();
   for (const SeedCounts::KeptRun& run : counts.kept) runs.push_back(KeptRunJson(run));
   return json;
@@ -63,6 +68,11 @@ SeedCounts ReadSeedCounts(const Json& json) {
       InvariantTally& tally = counts.invariants[static_cast<size_t>(invariant)];
       if (tally.runs++ == 0) tally.first_seed = counts.kept.back().seed;
     }
+  }
+  std::vector<Invariant> broken;
+  ReadValue(At(json, "broken_promises"), broken);
+  for (const Invariant invariant : broken) {
+    counts.invariants[static_cast<size_t>(invariant)].breaks_promise = true;
   }
   if (counts.kept.size() != counts.runs) Refuse("runs are missing");
   return counts;

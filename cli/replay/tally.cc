@@ -41,6 +41,7 @@ void SeedCounts::Add(const RunOutcome& outcome, bool keeps) {
     run.violated.push_back(invariant.invariant);
     InvariantTally& tally = invariants[static_cast<size_t>(invariant.invariant)];
     if (tally.runs++ == 0) tally.first_seed = result.seed;
+    tally.breaks_promise |= invariant.promise == Promise::kPromised;
   }
   simulated += result.simulated;
   wall_seconds += outcome.wall_seconds;
@@ -63,6 +64,7 @@ void SeedCounts::Add(const SeedCounts& other) {
     mine.first_seed =
         mine.runs == 0 ? tally.first_seed : std::min(mine.first_seed, tally.first_seed);
     mine.runs += tally.runs;
+    mine.breaks_promise |= tally.breaks_promise;
   }
   simulated += other.simulated;
   wall_seconds += other.wall_seconds;

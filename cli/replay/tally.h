@@ -33,9 +33,12 @@ struct Range {
 };
 
 struct InvariantTally {
-  int64_t runs = 0;         // how many violated it
-  uint64_t first_seed = 0;  // the seed of the first of them
-  WHORL_FIELDS(InvariantTally, runs, first_seed);
+  int64_t runs = 0;             // how many violated it
+  uint64_t first_seed = 0;      // the seed of the first of them
+  bool breaks_promise = false;  // in one of them
+  WHORL_FIELDS(InvariantTally, runs, first_seed, breaks_promise);
+
+  Promise Found() const { return breaks_promise ? Promise::kPromised : Promise::kNotPromised; }
 };
 
 // What adds up over runs. The counts of several parts of the runs, added in any order, are those of all.

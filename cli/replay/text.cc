@@ -65,8 +65,7 @@ std::string_view MarkOf(const Tally& tally, Invariant invariant) {
     return expected ? "expected" : "NOT EXPECTED";
   }
   if (FindProtocol(tally.scenario().protocol) == nullptr) return "not judged";
-  const Promise promise = sim::PromisesIn(tally.scenario())[static_cast<size_t>(invariant)];
-  return promise == Promise::kPromised ? "PROMISED" : "not promised";
+  return tally.invariant(invariant).Found() == Promise::kPromised ? "PROMISED" : "not promised";
 }
 
 // A column of figures between the scenario's name and what was violated.
@@ -217,7 +216,8 @@ void ReplayTable::PrintKnown(const Tally& tally) {
   if (FindProtocol(tally.scenario().protocol) == nullptr) return;
   for (const Invariant invariant : AllOf<Invariant>()) {
     if (tally.invariant(invariant).runs == 0) continue;
-    const sim::KnownOfViolation known = sim::KnownOf(tally.scenario(), invariant);
+    const sim::KnownOfViolation known =
+        sim::KnownOf(tally.scenario(), invariant, tally.invariant(invariant).Found());
     // None of the page's findings is about a machine that is suspended, unless one says so.
     const bool stands = sim::Has(tally.scenario(), Circumstance::kClockStands);
     const auto& of_page = FindProtocol(tally.scenario().protocol)->findings;

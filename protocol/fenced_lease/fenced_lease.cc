@@ -375,7 +375,8 @@ void OnBadRow(Context& here, std::string what) {
   Remark(here, whorl::notes::kBadRow, {here.config.lock_name, std::move(what)});
   here.state.seen.reset();
   Cancel(here, kTake);
-  Set(here, kPoll, here.now.monotonic + here.config.lease);
+  // As often as at a heartbeat: a mended row has to be taken within no_wedge's bound.
+  Set(here, kPoll, here.now.monotonic + BeatEvery(here, here.config.lease));
 }
 
 void OnRead(Context& here, const Flight& flight, const TransactionResult& result) {

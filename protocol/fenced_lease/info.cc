@@ -16,16 +16,18 @@ constexpr std::array<StepName, 5> kSteps = {steps::kRead, steps::kTake, steps::k
 constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kRead};
 constexpr std::array<StepName, 2> kUrgentSteps = {steps::kBeat, steps::kRelease};
 constexpr std::array<PromiseLimit, 10> kPromiseLimits = {
-    {{Invariant::kHasLockTruthful, Circumstance::kOperatorWrites},
-     {Invariant::kLeaseRespected, Circumstance::kOperatorWrites},
-     {Invariant::kSingleLeaderBelief, Circumstance::kRowReleased},
-     {Invariant::kHandedTokenMonotonic, Circumstance::kRowReleased},
-     {Invariant::kNoWedge, Circumstance::kRowEmptied},
-     {Invariant::kSingleLeaderBelief, Circumstance::kOperatorWritesAmongLeases},
-     {Invariant::kHandedTokenMonotonic, Circumstance::kOperatorWritesAmongLeases},
-     {Invariant::kHasLockTruthful, Circumstance::kClockStands},
-     {Invariant::kHandedTokenMonotonic, Circumstance::kClockStands},
-     {Invariant::kSingleLeaderBelief, Circumstance::kClockStands}}};
+    {{Invariant::kHasLockTruthful, Circumstance::kOperatorWrites, VoidFor::kLongestLease},
+     {Invariant::kLeaseRespected, Circumstance::kOperatorWrites, VoidFor::kLongestLease},
+     {Invariant::kSingleLeaderBelief, Circumstance::kRowReleased, VoidFor::kLongestLease},
+     {Invariant::kHandedTokenMonotonic, Circumstance::kRowReleased, VoidFor::kLongestLease},
+     {Invariant::kNoWedge, Circumstance::kRowEmptied, VoidFor::kWhileItLasts},
+     {Invariant::kSingleLeaderBelief, Circumstance::kOperatorWritesAmongLeases,
+      VoidFor::kLongestLease},
+     {Invariant::kHandedTokenMonotonic, Circumstance::kOperatorWritesAmongLeases,
+      VoidFor::kLongestLease},
+     {Invariant::kHasLockTruthful, Circumstance::kClockStands, VoidFor::kLongestLease},
+     {Invariant::kHandedTokenMonotonic, Circumstance::kClockStands, VoidFor::kLongestLease},
+     {Invariant::kSingleLeaderBelief, Circumstance::kClockStands, VoidFor::kLongestLease}}};
 constexpr std::array<ColumnInfo, 6> kColumns = {{
     {.name = "name", .type = Type::kString, .key = true},
     {.name = "heartbeat", .type = Type::kTimestamp},

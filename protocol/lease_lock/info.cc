@@ -18,7 +18,7 @@ constexpr std::array<StepName, 4> kSteps = {steps::kAcquire, steps::kHeartbeat, 
 constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kGet};
 constexpr std::array<StepName, 2> kUrgentSteps = {steps::kHeartbeat, steps::kRelease};
 constexpr std::array<PromiseLimit, 1> kPromiseLimits = {
-    {{Invariant::kHasLockTruthful, Circumstance::kOperatorWrites}}};
+    {{Invariant::kHasLockTruthful, Circumstance::kOperatorWrites, VoidFor::kLongestLease}}};
 constexpr std::array<ColumnInfo, 5> kColumns = {{
     {.name = "key", .type = Type::kString, .key = true},
     {.name = "owner", .type = Type::kString},

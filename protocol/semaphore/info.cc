@@ -16,8 +16,8 @@ constexpr std::array<StepName, 2> kSteps = {steps::kUpdate, steps::kQuery};
 constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kQuery};
 // Without the row no service can hold the lock.
 constexpr std::array<PromiseLimit, 2> kPromiseLimits = {
-    {{Invariant::kNoWedge, Circumstance::kOperatorWrites},
-     {Invariant::kHasLockTruthful, Circumstance::kIdsOutliveRestarts}}};
+    {{Invariant::kNoWedge, Circumstance::kOperatorWrites, VoidFor::kWhileItLasts},
+     {Invariant::kHasLockTruthful, Circumstance::kIdsOutliveRestarts, VoidFor::kLongestLease}}};
 constexpr std::array<ColumnInfo, 3> kColumns = {{
     {.name = "anchor", .type = Type::kInt64, .key = true},
     {.name = "service_id", .type = Type::kString},

@@ -22,9 +22,9 @@ constexpr std::array<ColumnInfo, 3> kColumns = {{
     {.name = "owner", .type = Type::kString},
 }};
 constexpr std::array<PromiseLimit, 3> kPromiseLimits = {
-    {{Invariant::kLeaseRespected, Circumstance::kLeasesDiffer},
+    {{Invariant::kLeaseRespected, Circumstance::kLeasesDiffer, VoidFor::kDifferenceOfLeases},
      {Invariant::kLeaseRespected, Circumstance::kIdsShared},
-     {Invariant::kLeaseRespected, Circumstance::kCurrentTimestampOff}}};
+     {Invariant::kLeaseRespected, Circumstance::kCurrentTimestampOff, VoidFor::kErrorOfClock}}};
 constexpr std::array<Invariant, 3> kBreaksV1 = {
     Invariant::kSingleLeaderBelief,
     Invariant::kHasLockTruthful,

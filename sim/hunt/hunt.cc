@@ -133,7 +133,10 @@ void ShrinkFinding(const HuntOptions& options, const ViolationKind& kind, Findin
     // A finding within the protocol's assumptions is not shrunk to a scenario beyond them.
     if (keeps_assumptions && !BrokenAssumptions(scenario, rate).empty()) return false;
     const WatchedRun watched = RunWatched(scenario);
-    return watched.result.schedule_problem.empty() && Find(watched.breakages, kind) != nullptr;
+    if (!watched.result.schedule_problem.empty()) return false;
+    const Breakage* found = Find(watched.breakages, kind);
+    // Nor is a broken promise shrunk to a violation while the promise is void.
+    return found != nullptr && (found->promised || !finding.promised);
   };
   Shrunk shrunk = Shrink(std::move(world), keeps, kShrinkRuns);
   Describe(kind, shrunk.scenario);
@@ -195,6 +198,8 @@ void HuntTally::Add(const HuntTally& other) {
   AddEach(violated, other.violated);
   AddEach(held, other.held);
   AddEach(unknown, other.unknown);
+  simulated += other.simulated;
+  for (size_t i = 0; i < not_promised.size(); ++i) AddEach(not_promised[i], other.not_promised[i]);
   faults.Add(other.faults);
   nodes.Add(other.nodes);
   takeovers.Add(other.takeovers);

@@ -144,6 +144,9 @@ struct HuntTally {
   // Runs in which the protocol promised the invariant and it held, or the run ended too early to tell.
   std::array<int64_t, kCountOf<Invariant>> held{};
   std::array<int64_t, kCountOf<Invariant>> unknown{};
+  Duration simulated;
+  // By promise: for how much of the simulated time each circumstance voided it.
+  std::array<std::array<Duration, kCountOf<Circumstance>>, kCountOf<Invariant>> not_promised{};
   Histogram faults;  // how many faults struck in a run
   Histogram nodes;
   Histogram takeovers;

@@ -99,6 +99,7 @@ RunOutcome OutcomeOf(const HuntOptions& options, const RunName& name, const Scen
   outcome.digest.name = name;
   outcome.size = SizeOf(world);
   outcome.metrics = watched.result.checks.metrics;
+  outcome.simulated = watched.result.simulated;
   for (size_t i = 0; i < world.faults.size(); ++i) {
     const std::vector<uint32_t>& unfired = watched.result.unfired_faults;
     if (std::ranges::find(unfired, i) != unfired.end()) continue;
@@ -108,6 +109,7 @@ RunOutcome OutcomeOf(const HuntOptions& options, const RunName& name, const Scen
   for (const InvariantResult& invariant : watched.result.checks.invariants) {
     const auto place = static_cast<size_t>(invariant.invariant);
     outcome.digest.verdicts[place] = invariant.verdict;
+    outcome.not_promised[place] = invariant.not_promised;
     if (invariant.promise != Promise::kPromised) continue;
     outcome.held[place] = invariant.verdict == Verdict::kHolds;
     outcome.unknown[place] = invariant.verdict == Verdict::kUnknown;
@@ -190,7 +192,11 @@ void AddRun(const HuntOptions& options, uint64_t run, const RunOutcome& outcome,
   for (size_t i = 0; i < kCountOf<Invariant>; ++i) {
     tally.held[i] += outcome.held[i] ? 1 : 0;
     tally.unknown[i] += outcome.unknown[i] ? 1 : 0;
+    for (const PromiseGap& gap : outcome.not_promised[i]) {
+      tally.not_promised[i][static_cast<size_t>(gap.circumstance)] += gap.time;
+    }
   }
+  tally.simulated += outcome.simulated;
   tally.kinds.Add(run, outcome.kinds);
   tally.faults.Add(outcome.faults_struck);
   tally.nodes.Add(outcome.size.nodes);

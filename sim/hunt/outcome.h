@@ -27,6 +27,8 @@ struct RunOutcome {
   std::vector<KindSeen> kinds;
   NearestOfRun nearest;
   uint32_t reached = 0;  // waypoints
+  Duration simulated;
+  std::array<std::vector<PromiseGap>, kCountOf<Invariant>> not_promised;
   bool is_checked = false;
   bool differs = false;
 };

@@ -113,7 +113,7 @@ void RunCoverage::NoteNearMisses(const RunJudge& judge, uint16_t lock, Instant a
   if (owner >= 0 && owner != its.owner) its.was_taken = its.lease_until.has_value();
   if (owner >= 0 && its.owner >= 0 && owner != its.owner && its.lease_until) {
     const Duration lease = judge.setup().Node(its.owner).lease;
-    NoteNearMiss(NearMissKind::kLease, judge, at - *its.lease_until, lease, *its.lease_until);
+    NoteNearMiss(NearMissKind::kLease, judge, lock, at - *its.lease_until, lease, *its.lease_until);
   }
   its.owner = owner;
   its.lease_until.reset();
@@ -125,7 +125,8 @@ void RunCoverage::NoteNearMisses(const RunJudge& judge, uint16_t lock, Instant a
     if (its.was_taken && !its.has_believer && its.last_believer >= 0 &&
         believer != its.last_believer) {
       const Duration lease = judge.setup().Node(its.last_believer).lease;
-      NoteNearMiss(NearMissKind::kBelief, judge, at - its.last_belief, lease, its.last_belief);
+      NoteNearMiss(NearMissKind::kBelief, judge, lock, at - its.last_belief, lease,
+                   its.last_belief);
     }
     its.last_believer = believer;
   }
@@ -133,17 +134,17 @@ void RunCoverage::NoteNearMisses(const RunJudge& judge, uint16_t lock, Instant a
   if (ledger.AnsweredCount(lock) == 0 && ledger.CandidateCount(lock) > 0) {
     const Duration bound = judge.setup().locks[lock].wedge_bound;
     const Instant since = std::max(its.last_holder, last_disturbed_);
-    NoteNearMiss(NearMissKind::kWedge, judge, bound - (at - since), bound, since);
+    NoteNearMiss(NearMissKind::kWedge, judge, lock, bound - (at - since), bound, since);
   }
 }
 
 // `left` of `whole` was left before a violation.
-void RunCoverage::NoteNearMiss(NearMissKind kind, const RunJudge& judge, Duration left,
-                               Duration whole, Instant at) {
+void RunCoverage::NoteNearMiss(NearMissKind kind, const RunJudge& judge, uint16_t lock,
+                               Duration left, Duration whole, Instant at) {
   static constexpr std::array<Invariant, 3> kInvariants = {
       Invariant::kLeaseRespected, Invariant::kSingleLeaderBelief, Invariant::kNoWedge};
   const auto place = static_cast<size_t>(kind);
-  if (judge.setup().promises[static_cast<size_t>(kInvariants[place])] != Promise::kPromised) return;
+  if (!judge.IsPromised(kInvariants[place], lock, at)) return;
   const int64_t distance = left.ns / std::max<int64_t>(whole.ns / 1024, 1);
   std::optional<Nearest>& nearest = nearest_[place];
   if (!nearest || distance < nearest->distance) nearest = {.distance = distance, .at = at};

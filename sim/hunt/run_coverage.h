@@ -100,8 +100,8 @@ class RunCoverage final : public JudgedSink {
 
   void Refresh(const RunJudge& judge, int16_t node, Instant at);
   void NoteNearMisses(const RunJudge& judge, uint16_t lock, Instant at);
-  void NoteNearMiss(NearMissKind kind, const RunJudge& judge, Duration left, Duration whole,
-                    Instant at);
+  void NoteNearMiss(NearMissKind kind, const RunJudge& judge, uint16_t lock, Duration left,
+                    Duration whole, Instant at);
   void ReadStates(const RunJudge& judge, uint16_t lock);
   void Note(const ReachedPhase& reached, const RunJudge& judge, Instant at);
 

@@ -24,14 +24,24 @@ struct Violation {
   WHORL_FIELDS(Violation, at, observation, text);
 };
 
+// For how long a circumstance voided a promise. Gaps of several circumstances may overlap.
+struct PromiseGap {
+  Circumstance circumstance = Circumstance::kOperatorWrites;
+  Duration time;
+  WHORL_FIELDS(PromiseGap, circumstance, time);
+};
+
 struct InvariantResult {
   Invariant invariant = Invariant::kOneLiveToken;
-  Promise promise = Promise::kNotPromised;  // whether the scenario's protocol promises it
+  // Whether the protocol promises it in this run; of a violation, whether it breaks the promise.
+  Promise promise = Promise::kNotPromised;
   Verdict verdict = Verdict::kHolds;
   int64_t violations = 0;
   std::optional<Violation> first;
-  std::string unknown_because;  // for people; empty unless the verdict is kUnknown
-  WHORL_FIELDS(InvariantResult, invariant, promise, verdict, violations, first, unknown_because);
+  std::string unknown_because;           // for people; empty unless the verdict is kUnknown
+  std::vector<PromiseGap> not_promised;  // in the order of the protocol's limits; of a promise only
+  WHORL_FIELDS(InvariantResult, invariant, promise, verdict, violations, first, unknown_because,
+               not_promised);
 };
 
 struct CheckReport {

@@ -20,13 +20,14 @@ std::string_view PromiseWords(Invariant invariant, Promise promise) {
   return "n/a";
 }
 
-KnownOfViolation KnownOf(const Scenario& scenario, Invariant invariant) {
+KnownOfViolation KnownOf(const Scenario& scenario, Invariant invariant, Promise found) {
   const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
   KnownOfViolation known{.invariant = invariant};
   known.promise = protocol.promises[static_cast<size_t>(invariant)];
   for (const PromiseLimit& limit : protocol.promise_limits) {
+    if (found == Promise::kPromised) break;
     if (limit.invariant != invariant || !Has(scenario, limit.circumstance)) continue;
-    known.limits.push_back(WordOf(limit.circumstance));
+    known.limits.push_back(Cat(WordOf(limit.circumstance), ", ", WordOf(limit.void_for)));
   }
   known.beyond = BrokenAssumptions(scenario);
   for (const KnownFinding& finding : protocol.findings) {
@@ -44,9 +45,9 @@ std::string PromiseText(const KnownOfViolation& known) {
   const bool is_promised = known.promise == Promise::kPromised && known.limits.empty();
   std::string text(is_promised ? PromiseWords(known.invariant, known.promise) : "not promised");
   std::string_view separator = " where ";
-  for (const std::string_view limit : known.limits) {
+  for (const std::string& limit : known.limits) {
     text += Cat(separator, limit);
-    separator = ", ";
+    separator = ", or where ";
   }
   if (!is_promised) return text;
   separator = ", but beyond its assumptions: ";

@@ -19,8 +19,22 @@ InvariantResult ResultOf(Invariant invariant, const Tally& tally, const CheckerS
   result.violations = tally.violations;
   result.first = tally.first;
   result.verdict = tally.violations > 0 ? Verdict::kViolated : Verdict::kHolds;
+  if (tally.violations > 0 && !tally.breaks_promise && result.promise == Promise::kPromised) {
+    result.promise = Promise::kNotPromised;
+  }
   if (result.promise == Promise::kNotApplicable) result.verdict = Verdict::kNotApplicable;
   return result;
+}
+
+void AddGaps(const PromiseClock& promises, Instant end, const CheckerSetup& setup,
+             std::vector<InvariantResult>& results) {
+  for (size_t i = 0; i < setup.limits.size(); ++i) {
+    const PromiseLimit& limit = setup.limits[i];
+    const Duration time = promises.VoidedBy(i, end, setup);
+    if (time == Duration{}) continue;
+    results[static_cast<size_t>(limit.invariant)].not_promised.push_back(
+        {.circumstance = limit.circumstance, .time = time});
+  }
 }
 
 }  // namespace
@@ -69,15 +83,22 @@ RunJudge::RunJudge(const Scenario& scenario, Duration round_trip_p999)
       disturbances_(checkers_.setup()),
       no_wedge_(NoWedge::For(checkers_.setup())),
       paced_calls_(PacedCalls::For(checkers_.setup())),
-      metrics_(MetricsCollector::For(checkers_.setup())) {}
+      metrics_(MetricsCollector::For(checkers_.setup())) {
+  tallies_.promises = PromiseClock::For(checkers_.setup());
+}
 
 void RunJudge::Observe(const Observation& observation) {
   ++tallies_.observations;
   uint32_t violated = 0;
   no_wedge_.PassTo(
       {{checkers_.setup(), ledger(), observation.at, violated, &tallies_}, disturbances_});
+  tallies_.promises.Observe(observation, checkers_.setup());
   Listener listener(*this);
   checkers_.Observe(observation, &tallies_, listener);
+  for (const uint16_t lock : tallies_.promises.mended) {
+    no_wedge_.Restart(
+        lock, {{checkers_.setup(), ledger(), observation.at, violated, &tallies_}, disturbances_});
+  }
 }
 
 int64_t RunJudge::violations() const {
@@ -97,6 +118,7 @@ CheckReport RunJudge::Finish(Instant end) const {
   for (const Invariant invariant : AllOf<Invariant>()) {
     report.invariants.push_back(ResultOf(invariant, tallies[invariant], checkers_.setup()));
   }
+  AddGaps(tallies.promises, end, checkers_.setup(), report.invariants);
   InvariantResult& wedge = report.invariants[static_cast<size_t>(Invariant::kNoWedge)];
   if (wedge.verdict == Verdict::kHolds) {
     wedge.unknown_because = no_wedge.UnknownBecause(now);

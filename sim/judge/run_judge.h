@@ -42,6 +42,12 @@ class RunJudge {
   // REQUIRES: `end` is not before the last observation.
   CheckReport Finish(Instant end) const;
 
+  // Whether the protocol promises the invariant for the lock at that time, which is not before the last observation.
+  bool IsPromised(Invariant invariant, uint16_t lock, Instant at) const {
+    return setup().promises[static_cast<size_t>(invariant)] == Promise::kPromised &&
+           !tallies_.promises.IsVoid(invariant, lock, at, {}, setup());
+  }
+
   const Ledger& ledger() const { return checkers_.ledger(); }
   const Disturbances& disturbances() const { return disturbances_; }
   const CheckerSetup& setup() const { return checkers_.setup(); }

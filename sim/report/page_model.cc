@@ -167,7 +167,7 @@ Json PageModel::ResultJson(const RunResult& result, bool is_judged) const {
         {"violations", of.violations},
         {"expected", is_judged && ExpectedOf(scenario_, of.invariant) == Expected::kViolated}};
     if (of.first.has_value()) {
-      const KnownOfViolation known = KnownOf(scenario_, of.invariant);
+      const KnownOfViolation known = KnownOf(scenario_, of.invariant, of.promise);
       one["event"] = of.first->observation;
       one["at"] = of.first->at.ns;
       one["text"] = of.first->text;

@@ -37,6 +37,20 @@ enum class PartKind : uint16_t {
   kLedger,  // what they know of the present
 };
 
+constexpr auto WordTableOf(PartKind) {
+  return MakeWordTable<PartKind>({
+      {PartKind::kNode, "a process"},
+      {PartKind::kSpanner, "Spanner's clocks or active faults"},
+      {PartKind::kDatabase, "the database"},
+      {PartKind::kTransaction, "a transaction"},
+      {PartKind::kResources, "the resources"},
+      {PartKind::kCall, "a call"},
+      {PartKind::kEvent, "a pending event"},
+      {PartKind::kJudges, "what judges remember"},
+      {PartKind::kLedger, "what judges know of the present"},
+  });
+}
+
 // REQUIRES: EndPart follows.
 inline void BeginPart(PartKind kind, int16_t index, CanonicalForm& form, uint32_t origin = 0) {
   form.BeginPart({.kind = static_cast<uint16_t>(kind), .index = index}, origin);

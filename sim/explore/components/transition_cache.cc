@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
 #include "sim/explore/menu.h"
 
 namespace whorl::sim {
@@ -466,8 +467,12 @@ void TransitionCache::RecordStep(const InWorld& from, const CacheKey& place, con
     if (input != inputs.end()) {
       step.gone |= uint64_t{1} << (input - inputs.begin());
     } else if (!shape.may_be_forgotten) {
-      throw UndeclaredWrite("a step changed a part of kind " + std::to_string(shape.name.kind) +
-                            " that it is not said to read");
+      throw UndeclaredWrite(
+          Cat("a step changed ", WordOf(shape.kind()),
+              shape.name.index < 0 ? "" : " of node " + std::to_string(shape.name.index),
+              ", which its read set does not contain: a mistake of whorl's or of a protocol that "
+              "keeps state "
+              "outside of its machine. --plain searches without read sets"));
     }
   }
   if (const auto traced = Recorder(table_, memory_, from, inputs).Trace(to, difference.added)) {

@@ -39,7 +39,7 @@ void HandedTokenMonotonic::On(const QuestionAnswered& x, const Now& now) {
   const bool same_term = lock.greatest && lock.greatest->term == handed.term;
   const std::optional<Handed>& other = same_term ? lock.of_others : lock.greatest;
   if (other && handed.token <= other->token) {
-    now.Violated(kInvariant, [&] {
+    now.Violated(kInvariant, x.lock, [&] {
       return now.NameOf(x.process) + " was handed the token " + std::to_string(handed.token) +
              " of lock " + now.LockName(x.lock) + " after " + now.NameOf(other->term.process) +
              " had been handed " + std::to_string(other->token) + " in another term";

@@ -28,7 +28,7 @@ void HasLockTruthful::On(const QuestionAnswered& x, const Now& now) {
   const Ceased& last = ceased[now.setup.ParticipationIndex(x.process.node, x.lock)];
   const bool ever_owned = last.incarnation == x.process.incarnation;
   if (ever_owned && last.at >= x.asked_at) return;
-  now.Violated(kInvariant, [&] {
+  now.Violated(kInvariant, x.lock, [&] {
     return now.NameOf(x.process) + " asked at " + SinceStart(x.asked_at) + ", was told at " +
            SinceStart(now.at) + " that it has lock " + now.LockName(x.lock) + ", and " +
            (ever_owned ? "had not owned it since " + SinceStart(last.at)

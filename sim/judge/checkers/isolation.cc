@@ -14,7 +14,7 @@ void Isolation::On(const RowCommitted& x, const Now& now) {
   const auto* name = std::get_if<std::string>(&key);
   const bool is_side_row = name != nullptr && now.setup.rules->is_side_row(lock, *name);
   if (is_side_row && !now.setup.FindLock(*name)) return;
-  now.Violated(kInvariant, [&] {
+  now.Violated(kInvariant, x.lock, [&] {
     return now.NameOf(x.writer) + ", acting for lock " + lock +
            (x.after ? ", wrote the row " : ", deleted the row ") +
            (name != nullptr ? *name : FormatValue(key));

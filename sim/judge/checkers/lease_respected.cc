@@ -11,14 +11,15 @@ void LeaseRespected::On(const VersionChanged& x, const Now& now) {
       owner != ProcessId{} && x.writer != ProcessId{} && x.writer.node != owner.node;
   const std::optional<Timestamp> until = x.before->lease_until;
   if (!by_another_node || !until || x.commit >= *until) return;
-  now.Violated(kInvariant, [&] {
-    const bool removed = x.kind == TokenChange::kRemoved;
-    return now.NameOf(x.writer) + (removed ? " removed" : " took") + " lock " +
-           now.LockName(x.lock) + (removed ? ", held by " : " from ") + now.NameOf(owner) +
-           ", with commit timestamp " + FormatRfc3339(x.commit) + ", " +
-           FormatDuration(*until - x.commit) + " before the lease's end at " +
-           FormatRfc3339(*until);
-  });
+  now.Violated({.invariant = kInvariant, .lock = x.lock, .at = now.at, .by = *until - x.commit},
+               [&] {
+                 const bool removed = x.kind == TokenChange::kRemoved;
+                 return now.NameOf(x.writer) + (removed ? " removed" : " took") + " lock " +
+                        now.LockName(x.lock) + (removed ? ", held by " : " from ") +
+                        now.NameOf(owner) + ", with commit timestamp " + FormatRfc3339(x.commit) +
+                        ", " + FormatDuration(*until - x.commit) + " before the lease's end at " +
+                        FormatRfc3339(*until);
+               });
 }
 
 }  // namespace whorl::sim

@@ -129,6 +129,12 @@ void NoWedge::Excuse(Instant until, const RunNow& now) {
   SettleAll(now);
 }
 
+void NoWedge::Restart(uint16_t lock, const RunNow& now) {
+  clocks[lock] = {};
+  next_deadline = LeastDeadline(clocks);
+  Settle(lock, now);
+}
+
 void NoWedge::SettleAll(const RunNow& now) {
   was_quiet = now.disturbances.IsQuiet();
   for (size_t lock = 0; lock < clocks.size(); ++lock) Settle(static_cast<uint16_t>(lock), now);
@@ -138,7 +144,7 @@ void NoWedge::Expire(const RunNow& now) {
   while (next_deadline <= now.at) {
     const auto first = std::min_element(clocks.begin(), clocks.end(), EndsBefore);
     const auto lock = static_cast<uint16_t>(first - clocks.begin());
-    now.Violated(kInvariant, first->deadline, [&] {
+    now.Violated({.invariant = kInvariant, .lock = lock, .at = first->deadline, .by = {}}, [&] {
       return "for " + FormatDuration(now.setup.locks[lock].wedge_bound) +
              " without a disturbance nobody would have been answered that it has lock " +
              now.LockName(lock);

@@ -73,6 +73,8 @@ struct NoWedge {
   void SettleQuiet(const RunNow& now) {
     if (now.disturbances.IsQuiet() != was_quiet) SettleAll(now);
   }
+  // Called when the invariant is promised again for the lock: no time before counts.
+  void Restart(uint16_t lock, const RunNow& now);
   // Why the verdict is unknown at the run's end; empty if it is known.
   std::string UnknownBecause(const RunNow& end) const;
 

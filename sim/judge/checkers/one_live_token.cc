@@ -17,7 +17,7 @@ std::string HolderNames(uint16_t lock, const Now& now) {
 
 void JudgeHolders(uint16_t lock, const Now& now) {
   if (now.ledger.HolderCount(lock) <= 1) return;
-  now.Violated(OneLiveToken::kInvariant, [&] {
+  now.Violated(OneLiveToken::kInvariant, lock, [&] {
     return HolderNames(lock, now) + " take the live token " +
            FormatToken(*now.ledger.Newest(lock)->token) + " of lock " + now.LockName(lock) +
            " for their own";

@@ -40,7 +40,7 @@ void PacedCalls::On(const TransactionStarted& x, const Now& now) {
   repeats.starts.push_back(now.at);
   const int64_t most = StartsInSecondMax(now.setup.Node(x.process.node).lease);
   if (std::ssize(repeats.starts) <= most) return;
-  now.Violated(kInvariant, [&] {
+  now.Violated(kInvariant, x.lock, [&] {
     return now.NameOf(x.process) + " started " + std::to_string(repeats.starts.size()) + " times " +
            std::string(WordOf(x.step)) + " of lock " + now.LockName(x.lock) +
            " within a second, where at most " + std::to_string(most) + " are paced, " +

@@ -1,6 +1,7 @@
 #include "sim/judge/checkers/setup.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "sim/scenario/assumptions.h"
 
@@ -29,16 +30,51 @@ Duration LeaseOf(const RowSpec& row, const Rules& rules) {
   return ms == nullptr ? Duration{} : Milliseconds(*ms);
 }
 
+std::vector<PromiseLimit> LimitsIn(const Scenario& scenario) {
+  std::vector<PromiseLimit> limits;
+  for (const PromiseLimit& limit : FindProtocol(scenario.protocol)->promise_limits) {
+    if (Has(scenario, limit.circumstance)) limits.push_back(limit);
+  }
+  return limits;
+}
+
+// How long a duration may last that a process measures, and its peers began to measure before: one clock is slow and
+// the other one is fast.
+Duration BySlowestClock(Duration duration, int64_t rate_ppm) {
+  constexpr int64_t kMillion = 1'000'000;
+  const int64_t ms = duration.ns / 1'000'000 + 1;
+  return Milliseconds(ms * (kMillion + rate_ppm) / (kMillion - rate_ppm) + 1);
+}
+
+template <typename Counts>
+std::array<Promise, kCountOf<Invariant>> PromisesBut(const Scenario& scenario,
+                                                     const Counts& counts) {
+  std::array<Promise, kCountOf<Invariant>> promises = FindProtocol(scenario.protocol)->promises;
+  for (const PromiseLimit& limit : LimitsIn(scenario)) {
+    if (counts(limit)) promises[static_cast<size_t>(limit.invariant)] = Promise::kNotPromised;
+  }
+  return promises;
+}
+
+// The greatest error of CURRENT_TIMESTAMP that no observation tells of.
+Duration CurrentTimestampErrorOf(const Scenario& scenario) {
+  Duration greatest = {std::abs(scenario.spanner.current_timestamp_error.ns)};
+  for (const ScheduleEntry& entry : scenario.schedule) {
+    const Duration error = entry.clocks.current_timestamp.value_or(Duration{});
+    greatest = std::max(greatest, {std::abs(error.ns)});
+  }
+  return greatest;
+}
+
 }  // namespace
 
 std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario) {
-  const ProtocolInfo& protocol = *FindProtocol(scenario.protocol);
-  std::array<Promise, kCountOf<Invariant>> promises = protocol.promises;
-  for (const PromiseLimit& limit : protocol.promise_limits) {
-    if (!Has(scenario, limit.circumstance)) continue;
-    promises[static_cast<size_t>(limit.invariant)] = Promise::kNotPromised;
-  }
-  return promises;
+  return PromisesBut(
+      scenario, [](const PromiseLimit& limit) { return limit.void_for == VoidFor::kWholeRun; });
+}
+
+std::array<Promise, kCountOf<Invariant>> PromisesThroughout(const Scenario& scenario) {
+  return PromisesBut(scenario, [](const PromiseLimit&) { return true; });
 }
 
 std::optional<uint16_t> CheckerSetup::FindLock(std::string_view name) const {
@@ -67,14 +103,21 @@ CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999
   CheckerSetup setup;
   setup.rules = &RulesOf(scenario.protocol);
   setup.promises = PromisesIn(scenario);
+  setup.limits = LimitsIn(scenario);
+  setup.current_timestamp_error = CurrentTimestampErrorOf(scenario);
   for (const NodeSpec& node : scenario.nodes) {
     setup.nodes.push_back(MakeNode(node, *setup.rules, scenario.locks.size()));
   }
   std::vector<Duration> greatest_lease(scenario.locks.size());
-  for (const NodeSetup& node : setup.nodes) {
-    for (const uint16_t lock : node.locks) {
+  std::vector<Duration> difference(scenario.locks.size());
+  for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {
+    Duration least = Duration::Max();
+    for (const NodeSetup& node : setup.nodes) {
+      if (std::ranges::find(node.locks, lock) == node.locks.end()) continue;
       greatest_lease[lock] = std::max(greatest_lease[lock], node.lease);
+      least = std::min(least, node.lease);
     }
+    if (least <= greatest_lease[lock]) difference[lock] = greatest_lease[lock] - least;
   }
   // Processes wait out the lease of the process that wrote a row, even if no process here has one as long.
   for (const RowSpec& row : scenario.rows) {
@@ -87,7 +130,10 @@ CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999
     setup.locks.push_back(
         {.name = scenario.locks[lock],
          .key = setup.rules->row_key(scenario.locks[lock]),
-         .wedge_bound = setup.rules->wedge_bound(greatest_lease[lock], round_trip_p999)});
+         .wedge_bound = setup.rules->wedge_bound(greatest_lease[lock], round_trip_p999),
+         .longest_lease = BySlowestClock(greatest_lease[lock],
+                                         RateAssumedBy(scenario.protocol, scenario.constants)),
+         .lease_difference = difference[lock]});
   }
   return setup;
 }

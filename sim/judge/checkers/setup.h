@@ -32,17 +32,22 @@ struct LockSetup {
   std::string name;
   Value key;  // the key of the lock's row
   Duration wedge_bound;
-  WHORL_FIELDS(LockSetup, name, key, wedge_bound);
+  Duration longest_lease;  // of those who take part and of the initial rows, by the slowest clock
+  Duration lease_difference;  // between the longest and the shortest of those who take part
+  WHORL_FIELDS(LockSetup, name, key, wedge_bound, longest_lease, lease_difference);
 };
 
 struct CheckerSetup {
-  const Rules* rules = nullptr;  // points into static storage
-  std::array<Promise, kCountOf<Invariant>> promises{};
+  const Rules* rules = nullptr;                         // points into static storage
+  std::array<Promise, kCountOf<Invariant>> promises{};  // for a part of the run, at least
+  std::vector<PromiseLimit> limits;  // the protocol's, of circumstances that the scenario has
   std::vector<NodeSetup> nodes;
   std::vector<LockSetup> locks;
   std::map<std::string, uint16_t, std::less<>> lock_of_name;
-  uint32_t judged = ~uint32_t{0};  // the invariants that are judged, as bits by Invariant
-  WHORL_FIELDS(CheckerSetup, rules, promises, nodes, locks, lock_of_name, judged);
+  Duration current_timestamp_error;  // at the start, or by an entry of the schedule; either way
+  uint32_t judged = ~uint32_t{0};    // the invariants that are judged, as bits by Invariant
+  WHORL_FIELDS(CheckerSetup, rules, promises, limits, nodes, locks, lock_of_name,
+               current_timestamp_error, judged);
 
   bool Judges(Invariant invariant) const {
     return (judged >> static_cast<uint32_t>(invariant) & 1U) != 0;
@@ -62,9 +67,10 @@ struct CheckerSetup {
   std::string NameOf(ProcessId process) const;
 };
 
-// What the scenario's protocol promises for a run with the scenario's faults.
+// What the scenario's protocol promises for a run with the scenario's faults: at any time, or without a break.
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
 std::array<Promise, kCountOf<Invariant>> PromisesIn(const Scenario& scenario);
+std::array<Promise, kCountOf<Invariant>> PromisesThroughout(const Scenario& scenario);
 
 // REQUIRES: FindProtocol(scenario.protocol) is not null.
 CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999);

@@ -6,7 +6,7 @@ namespace whorl::sim {
 
 void SingleLeaderBelief::On(const BeliefBegan& x, const Now& now) {
   if (now.ledger.BelieverCount(x.lock) <= 1) return;
-  now.Violated(kInvariant, [&] {
+  now.Violated(kInvariant, x.lock, [&] {
     std::string others;
     for (const ProcessId process : now.ledger.Believers(x.lock, now.setup)) {
       if (process == x.process) continue;

@@ -6,7 +6,7 @@ namespace whorl::sim {
 
 void SingleWorker::On(const WorkBegan& x, const Now& now) {
   if (now.ledger.WorkerCount(x.lock) <= 1) return;
-  now.Violated(kInvariant, [&] {
+  now.Violated(kInvariant, x.lock, [&] {
     std::string others;
     for (const ProcessId process : now.ledger.Workers(x.lock, now.setup)) {
       if (process == x.process) continue;

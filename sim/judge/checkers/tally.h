@@ -18,22 +18,25 @@
 #include "sim/judge/check_report.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/ledger.h"
+#include "sim/judge/promise_clock.h"
 #include "sim/scenario/instant.h"
 
 namespace whorl::sim {
 
-// How often an invariant was violated, and the first time.
+// How often an invariant was violated, and the first time: of those that break a promise, if there are any.
 struct Tally {
   int64_t violations = 0;
+  bool breaks_promise = false;
   std::optional<Violation> first;
-  WHORL_FIELDS(Tally, violations, first);
+  WHORL_FIELDS(Tally, violations, breaks_promise, first);
 };
 
 // Of all invariants of a run.
 struct Tallies {
   uint64_t observations = 0;  // so far: the ordinal of the present one
   std::array<Tally, kCountOf<Invariant>> of;
-  WHORL_FIELDS(Tallies, observations, of);
+  PromiseClock promises;  // what is promised at present
+  WHORL_FIELDS(Tallies, observations, of, promises);
 
   Tally& operator[](Invariant invariant) { return of[static_cast<size_t>(invariant)]; }
   const Tally& operator[](Invariant invariant) const { return of[static_cast<size_t>(invariant)]; }
@@ -49,19 +52,28 @@ struct Now {
   std::string NameOf(ProcessId process) const { return setup.NameOf(process); }
   const std::string& LockName(uint16_t lock) const { return setup.LockName(lock); }
 
-  // The invariant was violated at `when`. `text()` describes it; it is called for the first violation
-  // only.
+  struct Breach {
+    Invariant invariant = Invariant::kOneLiveToken;
+    uint16_t lock = 0;
+    Instant at;
+    Duration by;  // as of PromiseClock::IsVoid
+  };
+  // `text()` describes the violation; it is called for the first one only, and for the first that breaks a promise.
   template <typename Text>
-  void Violated(Invariant invariant, Instant when, Text&& text) const {
-    violated |= 1U << static_cast<uint32_t>(invariant);
+  void Violated(const Breach& breach, Text&& text) const {
+    violated |= 1U << static_cast<uint32_t>(breach.invariant);
     if (tallies == nullptr) return;
-    Tally& tally = (*tallies)[invariant];
-    if (tally.violations++ > 0) return;
-    tally.first = {.at = when, .observation = tallies->observations, .text = text()};
+    Tally& tally = (*tallies)[breach.invariant];
+    const bool breaks_promise =
+        setup.promises[static_cast<size_t>(breach.invariant)] == Promise::kPromised &&
+        !tallies->promises.IsVoid(breach.invariant, breach.lock, breach.at, breach.by, setup);
+    if (tally.violations++ > 0 && (tally.breaks_promise || !breaks_promise)) return;
+    tally.breaks_promise = breaks_promise;
+    tally.first = {.at = breach.at, .observation = tallies->observations, .text = text()};
   }
   template <typename Text>
-  void Violated(Invariant invariant, Text&& text) const {
-    Violated(invariant, at, text);
+  void Violated(Invariant invariant, uint16_t lock, Text&& text) const {
+    Violated({.invariant = invariant, .lock = lock, .at = at, .by = {}}, text);
   }
 };
 

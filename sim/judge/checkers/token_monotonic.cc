@@ -10,7 +10,7 @@ void TokenMonotonic::On(const VersionChanged& x, const Now& now) {
   std::optional<Token>& most = greatest[x.lock];
   const bool owner_changes = x.after->owner != x.last_owner;
   if (most && (token < *most || (token == *most && owner_changes))) {
-    now.Violated(kInvariant, [&] {
+    now.Violated(kInvariant, x.lock, [&] {
       return now.NameOf(x.writer) + " committed the token " + FormatToken(token) + " of lock " +
              now.LockName(x.lock) + ", which had already had " + FormatToken(*most);
     });

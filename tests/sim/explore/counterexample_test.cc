@@ -105,7 +105,7 @@ TEST(Counterexample, SaysOnlyWhatMattersOfClocks) {
   }
   EXPECT_GE(ahead, 1);
   EXPECT_LE(ahead, 3);
-  EXPECT_EQ(PromisesIn(found.scenario)[static_cast<size_t>(Invariant::kLeaseRespected)],
+  EXPECT_EQ(PromisesThroughout(found.scenario)[static_cast<size_t>(Invariant::kLeaseRespected)],
             Promise::kNotPromised);
   Scenario exact = found.scenario;
   for (ScheduleEntry& entry : exact.schedule) entry.clocks = {};

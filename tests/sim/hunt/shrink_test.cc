@@ -144,5 +144,34 @@ TEST(Shrinking, LeavesOutEntriesOfAScheduleAndTheirFaults) {
   EXPECT_EQ(least.schedule[1].fault, 0U);
 }
 
+// The last fault alone breaks the same invariant, but voids its promise.
+TEST(Shrinking, OfABrokenPromiseStaysABrokenPromise) {
+  const absl::StatusOr<Scenario> scenario = ParseScenario(R"({
+  "version": 1, "about": "x", "protocol": "fenced_lease", "lease": "20s", "duration": "200s",
+  "nodes": [ "a", { "name": "b", "start_at": "1s" } ],
+  "faults": [
+    { "at": "100ms", "do": "clock", "node": "a", "rate_ppm": -100000 },
+    { "at": "100ms", "do": "clock", "node": "b", "rate_ppm": 100000 },
+    { "at": "20s", "do": "partition", "node": "a", "for": "60s" },
+    { "at": "150s", "do": "release_row" }
+  ]
+})",
+                                                          "x.json");
+  ASSERT_TRUE(scenario.ok()) << scenario.status().message();
+  HuntOptions options = HuntOf("fenced_lease", 3);
+  options.from = *scenario;
+  options.invariant = Invariant::kSingleLeaderBelief;
+  HuntTallies tallies = Hunted(options, 1);
+  const auto go_on = [](size_t) { return BatchStep::kGoOn; };
+  ASSERT_TRUE(ShrinkFindings(options, 1, go_on, tallies).ok());
+  ASSERT_EQ(tallies.at("fenced_lease").findings.size(), 1U);
+  const Finding& finding = tallies.at("fenced_lease").findings.begin()->second;
+  EXPECT_TRUE(finding.promised);
+  const Scenario& least = *finding.shrunk;
+  EXPECT_EQ(RunScenario(least, least.seed, nullptr).checks[Invariant::kSingleLeaderBelief].promise,
+            Promise::kPromised)
+      << ScenarioText(least);
+}
+
 }  // namespace
 }  // namespace whorl::sim::shrink_test

@@ -235,7 +235,7 @@ TEST(PromisesTest, SomeOfThemDoNotCoverAnOperatorWhoDeletesTheRow) {
   Scenario scenario;
   scenario.protocol = "fenced_lease";
   const auto promise = [&scenario](Invariant invariant) {
-    return PromisesIn(scenario)[static_cast<size_t>(invariant)];
+    return PromisesThroughout(scenario)[static_cast<size_t>(invariant)];
   };
   EXPECT_EQ(promise(Invariant::kHasLockTruthful), Promise::kPromised);
   scenario.faults.push_back({.what = DeleteRowFault{}});
@@ -249,7 +249,7 @@ TEST(PromisesTest, SpindleV3RespectsALeaseThatAllJudgeAlike) {
   Scenario scenario = MakeScenario({"a", "b"});
   scenario.protocol = "spindle_v3";
   const auto promise = [](const Scenario& in) {
-    return PromisesIn(in)[static_cast<size_t>(Invariant::kLeaseRespected)];
+    return PromisesThroughout(in)[static_cast<size_t>(Invariant::kLeaseRespected)];
   };
   EXPECT_EQ(promise(scenario), Promise::kPromised);
   Scenario other = scenario;

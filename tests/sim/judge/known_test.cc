@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 
 #include "tests/support/sim_testing.h"
 
@@ -27,7 +28,7 @@ Scenario OfProtocol(const std::string& protocol, const std::string& more = "") {
 
 TEST(Known, APromiseIsBrokenWhereNothingExcusesIt) {
   const KnownOfViolation known =
-      KnownOf(OfProtocol("fenced_lease"), Invariant::kSingleLeaderBelief);
+      KnownOf(OfProtocol("fenced_lease"), Invariant::kSingleLeaderBelief, Promise::kPromised);
   EXPECT_TRUE(known.IsPromiseBroken());
   EXPECT_EQ(PromiseText(known), "promised");
   EXPECT_EQ(FindingsText(known), "");
@@ -37,7 +38,7 @@ TEST(Known, AnAssumptionThatTheScenarioBreaksExcusesIt) {
   const KnownOfViolation known = KnownOf(
       OfProtocol("fenced_lease",
                  R"(, "faults": [{"at": "1s", "do": "clock", "node": "a", "rate_ppm": 50000}])"),
-      Invariant::kLeaseRespected);
+      Invariant::kLeaseRespected, Promise::kPromised);
   EXPECT_FALSE(known.IsPromiseBroken());
   EXPECT_EQ(PromiseText(known),
             "promised, but beyond its assumptions: a node's clocks run faster or slower than "
@@ -45,22 +46,28 @@ TEST(Known, AnAssumptionThatTheScenarioBreaksExcusesIt) {
 }
 
 TEST(Known, ACircumstanceInWhichItIsNotPromisedIsNamed) {
-  const KnownOfViolation known =
-      KnownOf(OfProtocol("fenced_lease", R"(, "faults": [{"at": "1s", "do": "release_row"}])"),
-              Invariant::kSingleLeaderBelief);
+  const Scenario released =
+      OfProtocol("fenced_lease", R"(, "faults": [{"at": "1s", "do": "release_row"}])");
+  KnownOfViolation known = KnownOf(released, Invariant::kSingleLeaderBelief, Promise::kNotPromised);
   EXPECT_FALSE(known.IsPromiseBroken());
-  EXPECT_EQ(PromiseText(known), "not promised where an operator releases a row by force");
+  EXPECT_EQ(PromiseText(known),
+            "not promised where an operator releases a row by force, until the longest lease has "
+            "passed since");
+  known = KnownOf(released, Invariant::kSingleLeaderBelief, Promise::kPromised);
+  EXPECT_TRUE(known.IsPromiseBroken()) << "it was later than that";
+  EXPECT_EQ(PromiseText(known), "promised");
 }
 
 TEST(Known, FindingsThatTheScenarioRulesOutAreLeftOut) {
   const Scenario plain = OfProtocol("spindle_v3");
-  EXPECT_THAT(KnownOf(plain, Invariant::kSingleLeaderBelief).findings, ElementsAre("V1", "V2"));
+  EXPECT_THAT(KnownOf(plain, Invariant::kSingleLeaderBelief, Promise::kNotPromised).findings,
+              ElementsAre("V1", "V2"));
   Scenario shared = plain;
   for (NodeSpec& node : shared.nodes) node.id = "twin";
-  const KnownOfViolation known = KnownOf(shared, Invariant::kLeaseRespected);
+  const KnownOfViolation known = KnownOf(shared, Invariant::kLeaseRespected, Promise::kNotPromised);
   EXPECT_THAT(known.findings, ElementsAre("V4"));
   EXPECT_EQ(FindingsText(known), "V4, see protocol/spindle_v3/README.md");
-  EXPECT_EQ(FindingsText(KnownOf(plain, Invariant::kSingleLeaderBelief)),
+  EXPECT_EQ(FindingsText(KnownOf(plain, Invariant::kSingleLeaderBelief, Promise::kNotPromised)),
             "V1 or V2, see protocol/spindle_v3/README.md");
 }
 
@@ -106,6 +113,33 @@ TEST(Known, FindingsAreThoseOfThePages) {
     count += known.size();
   }
   EXPECT_GT(count, 25U);
+}
+
+using Limits = std::multiset<std::tuple<std::string, std::string, std::string>>;
+
+// The page's table of what is not promised: invariant, circumstance, for how long.
+Limits LimitsOfPage(const std::string& page) {
+  Limits limits;
+  std::istringstream lines(Section(page, "Promises"));
+  const std::regex row(R"(\| `(\w+)` \| ([^|]*) \| ([^|]*) \|)");
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, row)) limits.emplace(match[1], match[2], match[3]);
+  }
+  return limits;
+}
+
+TEST(Known, LimitsArePromisedByThePages) {
+  size_t count = 0;
+  for (const ProtocolInfo& protocol : Protocols()) {
+    Limits known;
+    for (const PromiseLimit& limit : protocol.promise_limits) {
+      known.emplace(WordOf(limit.invariant), WordOf(limit.circumstance), WordOf(limit.void_for));
+    }
+    EXPECT_EQ(known, LimitsOfPage(std::string(protocol.page))) << protocol.page;
+    count += known.size();
+  }
+  EXPECT_GT(count, 15U);
 }
 
 }  // namespace
