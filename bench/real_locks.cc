@@ -66,7 +66,7 @@ void PrintDistribution(const char* what, std::vector<Duration> values) {
 
 std::shared_ptr<LockDatabase> Start(const Options& options, const std::string& protocol) {
   if (options.database == "server") return ServeModel(protocol);
-  return StartEmulator(protocol, EmulatorAborts::kByDefault);
+  return StartEmulator(protocol);
 }
 
 // --- many ----------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ inline constexpr const char* kNoEmulator =
     "SKIPPED: no Cloud Spanner emulator ($SPANNER_EMULATOR, emulator_main on PATH, or the Google "
     "Cloud SDK's component cloud-spanner-emulator)";
 
-// By default the emulator aborts one transaction in five when another one is begun.
+// By default the emulator aborts one transaction in five when another one is begun. If it never does, the open
+// transaction of a client that was killed keeps all others from it for good.
 enum class EmulatorAborts { kNever, kByDefault };
 
 class EmulatorProcess {

@@ -117,9 +117,10 @@ std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol, std::vector<
   return database;
 }
 
-std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol, EmulatorAborts aborts,
+std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol,
                                             const std::vector<std::string>& more) {
-  std::unique_ptr<EmulatorProcess> emulator = EmulatorProcess::Start(aborts, more);
+  std::unique_ptr<EmulatorProcess> emulator =
+      EmulatorProcess::Start(EmulatorAborts::kByDefault, more);
   if (emulator == nullptr) return nullptr;
   auto database = std::make_unique<EmulatorDatabase>(std::move(emulator), protocol);
   InsertInitRow(*database, protocol);

@@ -36,9 +36,10 @@ class LockDatabase {
 // `ddl`.
 std::unique_ptr<LockDatabase> ServeModel(std::string_view protocol,
                                          std::vector<std::string> ddl = {});
-// Null if there is no emulator. `more`: further options of its command line.
+// Null if there is no emulator. It aborts open transactions as it does by default: one that a killed or
+// stopped process left open would keep all others from it for good. `more`: further options of its command
+// line.
 std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol,
-                                            EmulatorAborts aborts = EmulatorAborts::kNever,
                                             const std::vector<std::string>& more = {});
 
 // An existing database with the tables it needs, reached with Application Default Credentials or at

@@ -79,7 +79,7 @@ class Spanner {
     if (options_.database == "server") {
       database_ = ServeModel("fenced_lease");
     } else {
-      database_ = StartEmulator("fenced_lease", EmulatorAborts::kByDefault);
+      database_ = StartEmulator("fenced_lease");
     }
     if (database_ == nullptr) return false;
     const std::string endpoint = database_->Connection().endpoint;
