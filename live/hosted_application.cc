@@ -30,11 +30,7 @@ class HostedApplication::Host {
   void SetTimer(sim::ApplicationTimer timer, LocalInstant at) { own_.timers_.Set(timer, at); }
   void CancelTimer(sim::ApplicationTimer timer) { own_.timers_.Cancel(timer); }
   // The coordinator plays the resource and has received the report of the write.
-  void SendWrite(const sim::WriteToResource&) {
-    std::vector<sim::ObservedEvent> sent = std::exchange(own_.writes_, {});
-    if (!own_.around_.points.Has(steps::kWrite, Phase::kSent)) return;
-    own_.around_.reporter.StopAt(own_.OwnName(), steps::kWrite, Phase::kSent, std::move(sent));
-  }
+  void SendWrite(const sim::WriteToResource&) {}
 
  private:
   HostedApplication& own_;
@@ -55,21 +51,32 @@ CallName HostedApplication::OwnName() const {
   return name;
 }
 
+// A fault strikes at the end of the step that wrote, as in the simulation: the work that ends by the write
+// has ended.
+void HostedApplication::StopAtWrites() {
+  std::vector<sim::ObservedEvent> sent = std::exchange(writes_, {});
+  if (sent.empty() || !around_.points.Has(steps::kWrite, Phase::kSent)) return;
+  around_.reporter.StopAt(OwnName(), steps::kWrite, Phase::kSent, std::move(sent));
+}
+
 void HostedApplication::Give(const sim::ApplicationEvent& event) {
   Host host(*this);
   sim::GiveApplication(host, event);
+  StopAtWrites();
   around_.settle();
 }
 
 void HostedApplication::Carry(const LeadershipChanged& changed) {
   Host host(*this);
   sim::Apply(host, changed);
+  StopAtWrites();
 }
 
 std::optional<sim::QuestionAnswered> HostedApplication::Carry(Answer answer) {
   answered_.reset();
   Host host(*this);
   sim::Apply(host, std::move(answer));
+  StopAtWrites();
   return std::exchange(answered_, std::nullopt);
 }
 

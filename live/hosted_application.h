@@ -48,6 +48,8 @@ class HostedApplication {
   class Host;
 
   CallName OwnName() const;
+  // Stops the process at the point where it has sent a write, if a fault waits for that.
+  void StopAtWrites();
 
   const Dependencies around_;
   const sim::ApplicationConfig config_;
@@ -55,7 +57,7 @@ class HostedApplication {
   std::vector<sim::ApplicationEffect> effects_;
   real_client::LoopTimers<sim::ApplicationTimer> timers_;
   sim::Instant asked_at_;
-  std::vector<sim::ObservedEvent> writes_;  // about to be sent
+  std::vector<sim::ObservedEvent> writes_;  // of the current step
   std::optional<sim::QuestionAnswered> answered_;
 };
 

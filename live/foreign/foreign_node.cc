@@ -175,13 +175,16 @@ class ForeignNode final : public CallInterceptor {
     loop_.Post([this, begin, at] {
       starting_.expires_at(real_client::BootClock::At(at));
       starting_.async_wait([this, begin](auto cancelled) {
-        if (!cancelled) Start(begin);
+        if (cancelled) return;
+        begin_ = begin;
+        StartWhenReady();
       });
     });
   }
   void Do(Go& go) { reporter_.Release(go.point); }
   void Do(StopGracefully&) {
     loop_.Post([this] {
+      is_to_stop_ = true;
       reporter_.ReportEvent(sim::ProcessStopped{.process = setup_.process});
       for (auto& [index, part] : parts_) {
         bool believes = false;
@@ -198,6 +201,11 @@ class ForeignNode final : public CallInterceptor {
   void Do(HearOfRelease&) {}
   void Do(SetClock&) {}
 
+  // What the program sends before it is ready is no step of the protocol. A process that is started again may
+  // be due before that.
+  void StartWhenReady() {
+    if (is_ready_ && begin_ && !is_to_stop_) Start(*std::exchange(begin_, std::nullopt));
+  }
   void Start(const Begin& begin) {
     time_ = NodeTime(begin.run_started, begin.run_started_wall, begin.clock);
     {
@@ -275,7 +283,11 @@ class ForeignNode final : public CallInterceptor {
     if (output.size() > kOutputShown) output = output.substr(output.size() - kOutputShown);
     CannotGo(Cat("has ended by itself", output.empty() ? "" : ", and said last:\n", output));
   }
-  void Take(const ProgramReady&, int64_t) { reporter_.Send(Ready{}); }
+  void Take(const ProgramReady&, int64_t) {
+    reporter_.Send(Ready{});
+    is_ready_ = true;
+    StartWhenReady();
+  }
   void Take(const ProgramLogs&, int64_t) {}
   void Take(const ProgramLeads& changed, int64_t number) {
     const auto lock = LockNamed(changed.lock);
@@ -400,6 +412,10 @@ class ForeignNode final : public CallInterceptor {
   NodeTime time_;
   real_client::LockLoop loop_;
   real_client::LoopTimer starting_{loop_.context()};
+  // On the loop's thread.
+  bool is_ready_ = false;
+  bool is_to_stop_ = false;
+  std::optional<Begin> begin_;  // from when it is due until the program is ready
 
   // The transaction by which the program reads what it then answers.
   struct QuestionRead {
