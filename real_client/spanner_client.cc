@@ -164,7 +164,7 @@ class SpannerClient::Core {
                                  if (running == nullptr)
                                    return UndoAbandoned(id, generation, response);
                                  running->call = 0;
-                                 if (!response.status.ok()) running->last_error = response.status;
+                                 NoteError(*running, response.status);
                                  if (observer != nullptr) observer->OnReply(id, sent, response);
                                  Do(id, *running,
                                     OnReply(options_.retry, running->runner, MonotonicNow(),
@@ -216,8 +216,14 @@ class SpannerClient::Core {
     NoticeEnd();
   }
 
-  // A transaction that was retried until its time was over ends with an error of the runner's own,
-  // which does not say why it was retried.
+  // A call that got no answer in time does not say why it was sent again.
+  static void NoteError(Running& run, const Status& status) {
+    if (status.ok()) return;
+    if (status.code != Code::kDeadlineExceeded || run.last_error.ok()) run.last_error = status;
+  }
+
+  // A transaction that was retried until its time was over ends with an error of the runner's own, or of
+  // a call that got no answer, which does not say why it was retried.
   static Status WithReason(Status status, const Status& last_error) {
     const bool is_own = status.code == Code::kDeadlineExceeded || status.code == Code::kCancelled;
     if (!is_own || last_error.ok() || status.Says(last_error.message.view())) return status;

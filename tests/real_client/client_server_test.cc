@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "real_client/os.h"
 #include "real_client/spanner_client.h"
 #include "tests/real_client/server_client_testing.h"
 #include "tests/support/service_account.h"
@@ -124,6 +125,26 @@ TEST_P(ClientServerTest, CancellingATransactionThatIsBeingBegunRollsItBackOnceIt
   EXPECT_EQ(answered.Wait().outcome, Outcome::kAborted);
   gate_->Open();
   AwaitAnswers("Rollback");
+}
+
+// --- reasons -------------------------------------------------------------------------------------
+
+TEST_P(ClientServerTest, ATransactionWhoseTimeIsOverSaysWhyItWasTriedAgain) {
+  // "Deadline Exceeded" alone helps nobody: the last call had no answer, but the one before it had.
+  ExpectCommitted(Run(OneInsert("first")));
+  const auto calls = std::make_shared<std::atomic<int>>(0);
+  server_->SetFaults([gate = gate_, calls](const CallInfo& call) -> server::FaultAction {
+    if (call.method != "ExecuteSql") return server::LetPass{};
+    if (++*calls > 1) return server::HoldRequest{gate};
+    return server::FailBefore{Error(Code::kUnavailable, "said by the test")};
+  });
+  Transaction insert = OneInsert("a");
+  insert.give_up_at = MonotonicNow() + Seconds(2);
+  const TransactionResult result = Run(std::move(insert));
+  EXPECT_EQ(result.status.code, Code::kDeadlineExceeded);
+  EXPECT_THAT(FormatStatus(result.status),
+              HasSubstr("the last error was UNAVAILABLE: said by the test"));
+  EXPECT_GE(*calls, 2);
 }
 
 // --- sessions ------------------------------------------------------------------------------------
