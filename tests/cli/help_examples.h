@@ -70,14 +70,10 @@ class HelpExamples : public CliTest {
   Ended RunExample(const std::string& example) {
     const bool is_needed =
         example.ends_with(" --trace before") || example.ends_with(" --trace after");
-    const std::string limit = is_needed ? "600" : "0.5";
-    // In the foreground, timeout interrupts the command once. Otherwise it interrupts its whole group,
-    // too, and a second interrupt ends a command without its report.
-    Write("example.sh",
-          "set -o pipefail\nwhorl() { timeout --foreground --signal=INT --kill-after=60 " + limit +
-              " '" WHORL_COMMAND "' \"$@\"; }\n" + example + "\n");
-    return Shell("bash example.sh");
+    return is_needed ? RunToItsEnd(example) : RunFor("0.5", example);
   }
+  // Of one that ends by itself, a test may say how, however busy the machine is.
+  Ended RunToItsEnd(const std::string& example) { return RunFor("600", example); }
 
   // 0 and 1: it ran to its end; 124: it was still running, and was interrupted. An example may well merge the
   // one part that there is.
@@ -95,6 +91,16 @@ class HelpExamples : public CliTest {
   }
 
   size_t examples_ = 0;
+
+ private:
+  Ended RunFor(const std::string& limit, const std::string& example) {
+    // In the foreground, timeout interrupts the command once. Otherwise it interrupts its whole group,
+    // too, and a second interrupt ends a command without its report.
+    Write("example.sh",
+          "set -o pipefail\nwhorl() { timeout --foreground --signal=INT --kill-after=60 " + limit +
+              " '" WHORL_COMMAND "' \"$@\"; }\n" + example + "\n");
+    return Shell("bash example.sh");
+  }
 };
 
 }  // namespace whorl

@@ -82,10 +82,10 @@ TEST_F(HelpExamplesTest, OfDevRunOrNameOptionsOfTheirHelp) {
 // --- the test of the tests ---------------------------------------------------------------------
 
 TEST_F(HelpExamplesTest, FailWhereAFileOrAnOptionDoesNotExist) {
-  EXPECT_EQ(RunExample("whorl replay scenarios/no_such_scenario.json").code, 2);
-  EXPECT_EQ(RunExample("whorl replay scenarios/fault_crash.json --no-such-option").code, 2);
-  EXPECT_EQ(RunExample("whorl replay no_such.json | cat").code, 2);
-  EXPECT_EQ(RunExample("whorl replay scenarios/fault_crash.json").code, 0);
+  EXPECT_EQ(RunToItsEnd("whorl replay scenarios/no_such_scenario.json").code, 2);
+  EXPECT_EQ(RunToItsEnd("whorl replay scenarios/fault_crash.json --no-such-option").code, 2);
+  EXPECT_EQ(RunToItsEnd("whorl replay no_such.json | cat").code, 2);
+  EXPECT_EQ(RunToItsEnd("whorl replay scenarios/fault_crash.json").code, 0);
   EXPECT_EQ(RunExample("whorl hunt --protocol fenced_lease --promised --for 1h").code, 124);
 }
 

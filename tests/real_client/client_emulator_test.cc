@@ -54,8 +54,8 @@ TEST_P(ClientEmulatorTest, AStoppedServerEndsAReadByItsTimeout) {
   ClientOptions options = {
       .database = database_,
       .connection = {.endpoint = emulator_->address(), .credentials = Plaintext{}}};
-  options.retry.query_timeout = Milliseconds(300);
-  options.sessions.ask_timeout = Milliseconds(300);
+  options.retry.query_timeout = Seconds(2);
+  options.sessions.ask_timeout = Seconds(2);
   client_ = Multiplexed(options);
   ExpectCommitted(Run(Query(Select("a"))));
   emulator_->process().Kill();

@@ -157,7 +157,7 @@ TEST(ClientAdviceTest, NobodyAtTheEmulatorsAddressIsSaidSo) {
   ClientOptions options = {.database = kDatabase,
                            .connection = {.endpoint = "127.0.0.1:" + std::to_string(FreePort()),
                                           .credentials = Plaintext{}}};
-  options.sessions.ask_timeout = Milliseconds(50);
+  options.sessions.ask_timeout = Seconds(2);
   std::unique_ptr<SpannerClient> client;
   ASSERT_EQ(SpannerClient::Create(options, client), Status());
   const TransactionResult result = RunIn(*client, Query("SELECT 1"));

@@ -76,7 +76,7 @@ class ServerClientTest : public testing::TestWithParam<ServerClientCase> {
   }
   TransactionResult InsertBy(Tls tls) {
     ClientOptions options = {.connection = {.credentials = std::move(tls)}};
-    options.sessions.ask_timeout = Seconds(1);
+    options.sessions.ask_timeout = Seconds(5);
     client_ = Connect(std::move(options));
     return Run(OneInsert("a"));
   }

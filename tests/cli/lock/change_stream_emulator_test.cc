@@ -82,6 +82,8 @@ TEST_F(ChangeStreamEmulatorTest, RealLocksUnderContentionHoldWhatTheyPromise) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
     std::string holder;
     while (!pods.contains(holder) && std::chrono::steady_clock::now() < give_up) {
+      // Who waits for a busy emulator prints a line for each refusal.
+      for (const auto& [id, pod] : pods) pod->output().ReadReady();
       const json held = json::parse(Whorl("lock get job --json").out, nullptr, false);
       const bool is_held = held.is_object() && held["holder"].is_string();
       holder = is_held ? held["holder"].get<std::string>() : "";

@@ -79,7 +79,7 @@ TEST_F(LockExecTest, GivesUpWhenAnotherHoldsTheLock) {
   const Ended ended = Shell(
       "\"$W\" lock exec job -- sh -c '"
       "\"$0\" lock exec job --no-wait -- touch a; echo $?; "
-      "\"$0\" lock exec job --wait 100ms -- touch a; echo $?; "
+      "\"$0\" lock exec job --wait 3s -- touch a; echo $?; "
       "\"$0\" lock exec job --no-wait --conflict-exit-code 0 -- touch a; echo $?' \"$W\"");
   EXPECT_EQ(ended.out, "125\n125\n0\n");
   EXPECT_EQ(ended.err, held + held + held);

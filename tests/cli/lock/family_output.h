@@ -27,6 +27,11 @@ class FamilyOutput {
     }
     return true;
   }
+  // Reads what is there. Who is read by nobody stops when the pipe is full.
+  void ReadReady() {
+    while (!at_end_ && ReadSome(/*patience_ms=*/0)) {
+    }
+  }
   // Waits until no process is left. False after a minute.
   bool WaitForEnd() {
     while (ReadSome()) {
@@ -42,10 +47,11 @@ class FamilyOutput {
     }
     return count;
   }
-  bool ReadSome() {
-    constexpr int kMinuteMs = 60'000;
+  static constexpr int kMinuteMs = 60'000;
+
+  bool ReadSome(int patience_ms = kMinuteMs) {
     pollfd waiting = {.fd = file_, .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, kMinuteMs) != 1) return false;
+    if (poll(&waiting, 1, patience_ms) != 1) return false;
     std::array<char, 4096> bytes{};
     const ssize_t size = read(file_, bytes.data(), bytes.size());
     // A terminal whose last user is gone answers with an error.

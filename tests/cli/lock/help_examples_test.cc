@@ -41,7 +41,7 @@ TEST_F(GrpcHelpExamplesTest, OfConformAreUnderstood) {
                                std::filesystem::perms::owner_all);
   for (const std::string& example : ExamplesIn(HelpOf("conform"))) {
     ++examples_;
-    EXPECT_THAT(RunExample(example), Complains(3, testing::HasSubstr("ended by itself")))
+    EXPECT_THAT(RunToItsEnd(example), Complains(3, testing::HasSubstr("ended by itself")))
         << example;
   }
 }
@@ -76,10 +76,10 @@ TEST_F(GrpcHelpExamplesTest, OfDatabasesAreUnderstood) {
 
 // Or the tests above would prove nothing.
 TEST_F(GrpcHelpExamplesTest, WhatIsNotUnderstoodIsSeen) {
-  EXPECT_THAT(RunExample("whorl lock exec nightly --no-such-option -- true").err,
+  EXPECT_THAT(RunToItsEnd("whorl lock exec nightly --no-such-option -- true").err,
               HasSubstr("--help says"));
-  EXPECT_EQ(RunExample("whorl lock init --no-such-option").code, 2);
-  EXPECT_EQ(RunExample("whorl replay no_such.json --on server").code, 2);
+  EXPECT_EQ(RunToItsEnd("whorl lock init --no-such-option").code, 2);
+  EXPECT_EQ(RunToItsEnd("whorl replay no_such.json --on server").code, 2);
 }
 
 }  // namespace

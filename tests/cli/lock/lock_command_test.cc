@@ -468,8 +468,8 @@ class SharedIdTest : public LockCliTest, public testing::WithParamInterface<Shar
 };
 
 INSTANTIATE_TEST_SUITE_P(Protocols, SharedIdTest,
-                         testing::Values(SharedId{"lease_lock", "3s"}, SharedId{"spindle_v3", "5s"},
-                                         SharedId{"semaphore", "3s"}),
+                         testing::Values(SharedId{"lease_lock", "6s"}, SharedId{"spindle_v3", "8s"},
+                                         SharedId{"semaphore", "6s"}),
                          [](const auto& param) { return param.param.protocol; });
 
 TEST_P(SharedIdTest, RunWarnsWhenASecondProcessBeatsUnderItsId) {
