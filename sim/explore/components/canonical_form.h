@@ -39,14 +39,11 @@
 #include "protocol/spanner/shared_text.h"
 #include "protocol/spanner/sql.h"
 #include "protocol/spanner/value.h"
+#include "sim/explore/engine/key.h"
 
 namespace whorl::sim {
 
-struct Digest128 {
-  uint64_t high = 0;
-  uint64_t low = 0;
-  friend constexpr auto operator<=>(const Digest128&, const Digest128&) = default;
-};
+using Digest128 = explore::Key128;
 
 // A number of a part that its shape leaves out.
 enum class SlotKind : uint8_t {

@@ -160,8 +160,7 @@ bool ComponentTemplate::IsOfOperator(uint32_t fault) const {
 const ComponentTemplate& TemplateTable::ShapeOf(const ModelState& model_state, size_t place) {
   const CanonicalForm::Part& part = form_.parts()[place];
   const Digest128 digest = form_.ShapeOf(part);
-  const explore::Key128 key = {.high = digest.high, .low = digest.low};
-  if (const auto* known = shapes_.Find(key)) return **known;
+  if (const auto* known = shapes_.Find(digest)) return **known;
   auto shape = std::make_unique<ComponentTemplate>();
   shape->digest = digest;
   shape->name = part.name;
@@ -177,7 +176,7 @@ const ComponentTemplate& TemplateTable::ShapeOf(const ModelState& model_state, s
       shape->alone = RenamedShape(model_state, place, symmetry_->Alone(part.name.index));
     }
   }
-  return *shapes_.Insert(key, std::move(shape));
+  return *shapes_.Insert(digest, std::move(shape));
 }
 
 Digest128 TemplateTable::RenamedShape(const ModelState& model_state, size_t place,

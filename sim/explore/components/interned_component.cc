@@ -45,12 +45,7 @@ bool IsBefore(const InternedComponent* a, const InternedComponent* b) {
   if (a->order != b->order) return a->order < b->order;
   if (a->digest != b->digest) return a->digest < b->digest;
   // Both mean the same, but their numbers may differ, and steps tell parts by their places.
-  if (a->identity.high != b->identity.high) return a->identity.high < b->identity.high;
-  return a->identity.low < b->identity.low;
-}
-
-Key128 Extend(Key128 key, const Digest128& digest) {
-  return explore::Extend(explore::Extend(key, digest.high), digest.low);
+  return a->identity < b->identity;
 }
 
 }  // namespace
@@ -59,7 +54,7 @@ Key128 Extend(Key128 key, const Digest128& digest) {
 
 const InternedComponent& NormalTable::Of(const ComponentTemplate& shape,
                                          std::span<const int64_t> numbers) {
-  Key128 identity = Extend({}, shape.digest);
+  Key128 identity = explore::Extend({}, shape.digest);
   for (const int64_t number : numbers) {
     identity = explore::Extend(identity, static_cast<uint64_t>(number));
   }
@@ -146,8 +141,8 @@ void NormalTable::Describe(InternedComponent& part) const {
 void NormalTable::Begin() {
   loose_.clear();
   loose_numbers_.clear();
-  ranked_.clear();
-  hidden_.clear();
+  shown_.Clear();
+  hidden_.Clear();
   std::ranges::fill(asked_, std::nullopt);
 }
 
@@ -161,27 +156,22 @@ void NormalTable::AddLoose(const ComponentTemplate& shape, std::span<const int64
   loose_.push_back({.shape = &shape, .first = loose_numbers_.size()});
   loose_numbers_.insert(loose_numbers_.end(), numbers.begin(), numbers.end());
   SetAsked(shape, numbers);
+  Ranking& ranking = shape.kind() == PartKind::kLedger ? hidden_ : shown_;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const NumericSlot& slot = shape.slots.all[i];
-    const SlotKind kind = slot.kind;
-    const bool is_old = kind == SlotKind::kInstant && IsLongAgo(slot, numbers[i], memory_);
-    if (kind != SlotKind::kRank && !is_old) continue;
-    std::vector<Ranked>& ranks = shape.kind() == PartKind::kLedger ? hidden_ : ranked_;
-    ranks.push_back({.scope = shape.slots.scopes[i], .number = numbers[i]});
+    const bool is_old = slot.kind == SlotKind::kInstant && IsLongAgo(slot, numbers[i], memory_);
+    if (slot.kind == SlotKind::kRank || is_old) ranking.Add(shape.slots.scopes[i], numbers[i]);
   }
 }
 
 int64_t NormalTable::RankOf(uint32_t scope, int64_t number, bool is_shown) {
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  const Ranked sought = {.scope = scope, .number = number};
-  const auto first = std::ranges::lower_bound(ranked_, Ranked{.scope = scope, .number = kLeast});
-  const auto found = std::ranges::lower_bound(ranked_, sought);
-  const int64_t rank = (found - first) * kRankStep;
-  if (is_shown || (found != ranked_.end() && *found == sought)) return rank;
+  const std::span<const int64_t> shown = shown_.In(scope);
+  const auto found = std::ranges::lower_bound(shown, number);
+  const int64_t rank = (found - shown.begin()) * kRankStep;
+  if (is_shown || (found != shown.end() && *found == number)) return rank;
   // Between the one before and the one found, where there may be others.
-  const Ranked before = found == first ? Ranked{.scope = scope, .number = kLeast} : *(found - 1);
-  const auto first_between = std::ranges::lower_bound(hidden_, before);
-  const auto place = std::ranges::lower_bound(hidden_, sought) - first_between;
+  int64_t place = hidden_.RankOf(scope, number);
+  if (found != shown.begin()) place -= hidden_.RankOf(scope, *(found - 1));
   return rank - kMostBetween + std::min<int64_t>(place, kMostBetween - 1);
 }
 
@@ -227,11 +217,6 @@ void NormalTable::MakeNormal(const Loose& loose) {
 }
 
 void NormalTable::Finish(InternedComponents& parts) {
-  for (std::vector<Ranked>* ranks : {&ranked_, &hidden_}) {
-    std::ranges::sort(*ranks);
-    const auto rest = std::ranges::unique(*ranks);
-    ranks->erase(rest.begin(), rest.end());
-  }
   parts.clear();
   for (const Loose& loose : loose_) {
     MakeNormal(loose);
@@ -242,19 +227,18 @@ void NormalTable::Finish(InternedComponents& parts) {
 void NormalTable::FromWorld(Instant now, TemplateTable::Parts& world, InternedComponents& parts) {
   const int64_t present = ToTimestamp(now).UnixNanos();
   Begin();
-  std::vector<int64_t> from_now;
   for (const TemplateTable::Part& part : world.all) {
     const std::span<const int64_t> numbers = world.NumbersOf(part);
-    from_now.assign(numbers.begin(), numbers.end());
+    scratch_.assign(numbers.begin(), numbers.end());
     for (size_t i = 0; i < numbers.size(); ++i) {
       const SlotKind kind = part.shape->slots.all[i].kind;
       if (kind == SlotKind::kRank || kind == SlotKind::kConditional) continue;
-      from_now[i] = SaturatingAdd(numbers[i], -present);
-      if (!WasNeverSet(from_now[i])) continue;
-      if (kind == SlotKind::kInstant) from_now[i] = kNeverSet;
-      if (kind == SlotKind::kQuestionTime) from_now[i] = kClosed;
+      scratch_[i] = SaturatingAdd(numbers[i], -present);
+      if (!WasNeverSet(scratch_[i])) continue;
+      if (kind == SlotKind::kInstant) scratch_[i] = kNeverSet;
+      if (kind == SlotKind::kQuestionTime) scratch_[i] = kClosed;
     }
-    AddLoose(*part.shape, from_now);
+    AddLoose(*part.shape, scratch_);
   }
   Finish(parts);
   pairs_.clear();
@@ -266,17 +250,16 @@ void NormalTable::FromWorld(Instant now, TemplateTable::Parts& world, InternedCo
 
 void NormalTable::Advance(Duration by, InternedComponents& parts) {
   Begin();
-  std::vector<int64_t> later;
   for (const InternedComponent* part : parts) {
-    later = part->numbers;
-    for (size_t i = 0; i < later.size(); ++i) {
+    scratch_ = part->numbers;
+    for (size_t i = 0; i < scratch_.size(); ++i) {
       const SlotKind kind = part->shape->slots.all[i].kind;
-      const bool counts_from_now = (kind == SlotKind::kInstant && later[i] >= kNear) ||
+      const bool counts_from_now = (kind == SlotKind::kInstant && scratch_[i] >= kNear) ||
                                    kind == SlotKind::kTick || kind == SlotKind::kFloored ||
-                                   (kind == SlotKind::kQuestionTime && later[i] == 0);
-      if (counts_from_now) later[i] -= by.ns;
+                                   (kind == SlotKind::kQuestionTime && scratch_[i] == 0);
+      if (counts_from_now) scratch_[i] -= by.ns;
     }
-    AddLoose(*part->shape, later);
+    AddLoose(*part->shape, scratch_);
   }
   Finish(parts);
 }
@@ -396,26 +379,24 @@ void NormalTable::Sort(InternedComponents& parts) {
 // --- digests -------------------------------------------------------------------------------------
 
 Digest128 NormalTable::DigestOf(const InternedComponents& parts) const {
-  const auto add = [](const Digest128& digest, Digest128& sum) {
-    sum.high += digest.high;
-    sum.low += digest.low;
-  };
   Digest128 own;
   for (const InternedComponent* part : parts) {
-    if (part->is_shown) add(part->digest, own);
+    if (part->is_shown) explore::AddTo(own, part->digest);
   }
   if (symmetry_ == nullptr) return own;
   const auto signature = [&](int16_t node) {
     Digest128 sum;
     for (const InternedComponent* part : parts) {
-      if (part->shape->name.index == node) add(part->signature, sum);
+      if (part->shape->name.index == node) explore::AddTo(sum, part->signature);
     }
     return sum;
   };
   const auto renamed = [&](size_t i) {
     Digest128 sum;
     for (const InternedComponent* part : parts) {
-      if (part->is_shown) add(i == 1 ? part->renamed : part->more_renamed[i - 2], sum);
+      if (part->is_shown) {
+        explore::AddTo(sum, i == 1 ? part->renamed : part->more_renamed[i - 2]);
+      }
     }
     return sum;
   };

@@ -134,12 +134,6 @@ class NormalTable {
     uint64_t present = 0;
     bool has_never_set = false;
   };
-  struct Ranked {
-    uint32_t scope = 0;
-    int64_t number = 0;
-    friend constexpr auto operator<=>(const Ranked&, const Ranked&) = default;
-  };
-
   void Begin();
   void AddLoose(const ComponentTemplate& shape, std::span<const int64_t> numbers);
   // Makes all that were added normal.
@@ -167,10 +161,10 @@ class NormalTable {
   std::vector<std::optional<int64_t>> asked_;  // by question: when, from now
   std::vector<Loose> loose_;
   std::vector<int64_t> loose_numbers_;
-  std::vector<Ranked> ranked_;
-  std::vector<Ranked> hidden_;
+  Ranking shown_;   // numbers of shown components
+  Ranking hidden_;  // of the others
   std::vector<std::pair<const InternedComponent*, TemplateTable::Part>> pairs_;
-  std::vector<int64_t> scratch_;
+  std::vector<int64_t> scratch_;  // numbers of one component
   std::vector<Scope> scopes_;
   std::vector<uint32_t> touched_;  // scopes of this round
   uint64_t round_ = 0;

@@ -1,8 +1,6 @@
 #include "sim/explore/components/normal_form.h"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <map>
 #include <mutex>
 
@@ -19,14 +17,27 @@ uint32_t PlaceOfScope(uint64_t scope) {
 
 }  // namespace
 
+void Ranking::Clear() {
+  for (const uint32_t scope : scopes_) numbers_[scope].clear();
+  scopes_.clear();
+}
+
+void Ranking::Add(uint32_t scope, int64_t number) {
+  if (scope >= numbers_.size()) numbers_.resize(size_t{scope} + 1);
+  std::vector<int64_t>& all = numbers_[scope];
+  if (all.empty()) scopes_.push_back(scope);
+  const auto place = std::ranges::lower_bound(all, number);
+  if (place == all.end() || *place != number) all.insert(place, number);
+}
+
 void NormalForm::Begin(Timestamp now, Duration memory, std::span<const int64_t> asked, bool ranks) {
   now_ = now.UnixNanos();
   memory_ = memory.ns;
   asked_ = asked;
   ranks_ = ranks;
   ranked_.clear();
+  ranking_.Clear();
   parts_.clear();
-  ++round_;
   digest_ = {};
 }
 
@@ -36,20 +47,6 @@ NormalForm::Slots::Slots(std::span<const NumericSlot> its_slots)
     scopes.push_back(PlaceOfScope(slot.scope));
     has_gates = has_gates || slot.kind == SlotKind::kQuestionTime;
   }
-}
-
-inline void NormalForm::Collect(uint32_t place, int64_t number) {
-  if (!ranks_) return;
-  if (place >= scopes_.size()) scopes_.resize(size_t{place} + 1);
-  Scope& scope = scopes_[place];
-  if (scope.round != round_) {
-    scope = {.round = round_,
-             .least = std::numeric_limits<int64_t>::max(),
-             .greatest = std::numeric_limits<int64_t>::min()};
-  }
-  ranked_.push_back({.scope = place, .number = number});
-  scope.least = std::min(scope.least, number);
-  scope.greatest = std::max(scope.greatest, number);
 }
 
 // Collects what is to be ranked, and makes a digest of the rest.
@@ -78,59 +75,41 @@ Digest128 NormalForm::WalkNumbers(const Slots& slots, std::span<const int64_t> n
       case SlotKind::kRank:
         break;
     }
-    if (AddMeaning(slot, number, is_old, digest)) Collect(slots.scopes[i], numbers[i]);
+    if (!AddMeaning(slot, number, is_old, digest) || !ranks_) continue;
+    ranked_.push_back({.scope = slots.scopes[i], .number = numbers[i]});
+    ranking_.Add(slots.scopes[i], numbers[i]);
   }
   return digest.state();
 }
 
 void NormalForm::AddPart(const Digest128& shape, const Slots& slots,
                          std::span<const int64_t> numbers) {
-  Part part = {.shape = shape, .alone = {}, .first_rank = ranked_.size()};
-  part.alone = WalkNumbers(slots, numbers);
-  part.last_rank = ranked_.size();
-  parts_.push_back(part);
+  const Digest128 alone = WalkNumbers(slots, numbers);
+  parts_.push_back({.shape = shape, .alone = alone, .last_rank = ranked_.size()});
 }
 
-void NormalForm::AddPartsOf(const CanonicalForm& form) {
+void NormalForm::AddPart(const Digest128& shape, std::span<const NumericSlot> slots,
+                         std::span<const int64_t> numbers) {
+  const Slots* known = slots_.Find(shape);
+  AddPart(shape, known != nullptr ? *known : slots_.Insert(shape, Slots(slots)), numbers);
+}
+
+void NormalForm::AddPartsOf(const CanonicalForm& form, std::optional<int16_t> node) {
   for (const CanonicalForm::Part& part : form.parts()) {
+    if (node && part.name.index != *node) continue;
     AddPart(form.ShapeOf(part), form.SlotsOf(part), form.NumbersOf(part));
   }
 }
 
-void NormalForm::SortNumbers() {
-  wide_.clear();
-  for (const Ranked& one : ranked_) {
-    Scope& scope = scopes_[one.scope];
-    if (IsNarrow(scope)) {
-      scope.present |= uint64_t{1} << (one.number - scope.least);
-    } else {
-      wide_.push_back(one);
-    }
-  }
-  std::ranges::sort(wide_);
-  const auto rest = std::ranges::unique(wide_);
-  wide_.erase(rest.begin(), rest.end());
-}
-
-uint64_t NormalForm::RankOf(const Ranked& one) const {
-  const Scope& scope = scopes_[one.scope];
-  if (IsNarrow(scope)) {
-    const uint64_t bit = uint64_t{1} << (one.number - scope.least);
-    return static_cast<uint64_t>(std::popcount(scope.present & (bit - 1)));
-  }
-  const auto first = std::ranges::lower_bound(
-      wide_, Ranked{.scope = one.scope, .number = std::numeric_limits<int64_t>::min()});
-  return static_cast<uint64_t>(std::ranges::lower_bound(wide_, one) - first);
-}
-
 void NormalForm::Finish() {
-  SortNumbers();
+  size_t rank = 0;
   for (const Part& part : parts_) {
     WordDigest numbers = WordDigest::From(part.alone);
-    for (size_t k = part.first_rank; k < part.last_rank; ++k) numbers.Add(RankOf(ranked_[k]));
-    const Digest128 digest = DigestOfPart(part.shape, numbers.state());
-    digest_.high += digest.high;
-    digest_.low += digest.low;
+    for (; rank < part.last_rank; ++rank) {
+      const Ranked& one = ranked_[rank];
+      numbers.Add(static_cast<uint64_t>(ranking_.RankOf(one.scope, one.number)));
+    }
+    explore::AddTo(digest_, DigestOfPart(part.shape, numbers.state()));
   }
 }
 

@@ -3,14 +3,15 @@
 #pragma once
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/time.h"
 #include "sim/explore/components/canonical_form.h"
+#include "sim/explore/engine/key_map.h"
 
 namespace whorl::sim {
 
@@ -82,6 +83,26 @@ inline bool AddMeaning(const NumericSlot& slot, int64_t number, bool is_old, Wor
   return false;
 }
 
+// Ranks numbers within their scopes: the rank of a number is how many numbers of its scope are less.
+class Ranking {
+ public:
+  void Clear();
+  void Add(uint32_t scope, int64_t number);
+  // The scope's numbers, sorted, each once.
+  std::span<const int64_t> In(uint32_t scope) const {
+    return scope < numbers_.size() ? std::span<const int64_t>(numbers_[scope])
+                                   : std::span<const int64_t>();
+  }
+  int64_t RankOf(uint32_t scope, int64_t number) const {
+    const std::span<const int64_t> all = In(scope);
+    return std::ranges::lower_bound(all, number) - all.begin();
+  }
+
+ private:
+  std::vector<std::vector<int64_t>> numbers_;  // by scope; a state has a few of each
+  std::vector<uint32_t> scopes_;               // with numbers
+};
+
 // Makes digests of parts; numbers with equal meanings count as equal. One object serves many states, to save
 // allocations.
 //
@@ -104,12 +125,11 @@ class NormalForm {
   };
 
   void AddPart(const Digest128& shape, const Slots& slots, std::span<const int64_t> numbers);
+  // The same, with the slots of that shape.
   void AddPart(const Digest128& shape, std::span<const NumericSlot> slots,
-               std::span<const int64_t> numbers) {
-    AddPart(shape, Slots(slots), numbers);
-  }
-  // All of the form's.
-  void AddPartsOf(const CanonicalForm& form);
+               std::span<const int64_t> numbers);
+  // The form's, or those of one node.
+  void AddPartsOf(const CanonicalForm& form, std::optional<int16_t> node = std::nullopt);
   // Call it once, at the end. Then:
   void Finish();
   // Of all parts.
@@ -118,43 +138,25 @@ class NormalForm {
  private:
   struct Part {
     Digest128 shape;
-    Digest128 alone;        // of what its numbers mean by themselves
-    size_t first_rank = 0;  // in ranked_
-    size_t last_rank = 0;
+    Digest128 alone;       // of what its numbers mean by themselves
+    size_t last_rank = 0;  // in ranked_: one after its last
   };
-  // The numbers of one scope.
-  struct Scope {
-    uint64_t round = 0;  // they are of the form that was begun then
-    int64_t least = 0;
-    int64_t greatest = 0;
-    uint64_t present = 0;  // bits by how far a number is from the least, if none is kBits away
-  };
-  static constexpr int kBits = 64;
   struct Ranked {
-    uint32_t scope = 0;  // in scopes_
+    uint32_t scope = 0;
     int64_t number = 0;
-    friend constexpr auto operator<=>(const Ranked&, const Ranked&) = default;
   };
 
   Digest128 WalkNumbers(const Slots& slots, std::span<const int64_t> numbers);
-  void Collect(uint32_t place, int64_t number);
-  static bool IsNarrow(const Scope& scope) {
-    return static_cast<uint64_t>(scope.greatest) - static_cast<uint64_t>(scope.least) < kBits;
-  }
-  void SortNumbers();
-  // How many of the scope's numbers are less.
-  uint64_t RankOf(const Ranked& one) const;
 
   int64_t now_ = 0;
   int64_t memory_ = 0;
   std::span<const int64_t> asked_;
   bool ranks_ = true;
   std::vector<Ranked> ranked_;
-  std::vector<Ranked> wide_;  // those of scopes that are not narrow, sorted, each once
-  std::vector<Scope> scopes_;
-  uint64_t round_ = 0;
+  Ranking ranking_;
   std::vector<Part> parts_;
   Digest128 digest_;
+  explore::KeyMap<Slots> slots_;  // of shapes that were met
 };
 
 }  // namespace whorl::sim

@@ -40,12 +40,6 @@ int16_t NodeOfFault(uint32_t fault) { return static_cast<int16_t>(fault / kFault
 
 bool IsOfJudges(const ComponentTemplate& shape) { return (shape.sets & kOfJudges) != 0; }
 
-// --- keys ----------------------------------------------------------------------------------------
-
-explore::Key128 Extend(const explore::Key128& key, const explore::Key128& other) {
-  return explore::Extend(explore::Extend(key, other.high), other.low);
-}
-
 // In the table of a KeyMap, at most half of which is taken.
 constexpr size_t kBytesOfKey = sizeof(explore::Key128) + 4 * sizeof(uint32_t);
 
@@ -187,13 +181,13 @@ TransitionCache::CacheKey TransitionCache::CacheKeyOf(Instant now, const ReadSet
     reads.places |= bit;
     // When an event that stands alone was due does not matter to what it does.
     const Digest128& shape = part.shape->digest;
-    own = part.only_is_due ? explore::Key128{shape.high, shape.low} : part.identity;
+    own = part.only_is_due ? shape : part.identity;
   }
   // Spanner forgets a transaction that is over once nobody refers to it.
   for (uint64_t bits = sets.ReferredToByOthers(reads.places); bits != 0; bits &= bits - 1) {
     const explore::Key128& identity = parts[static_cast<size_t>(std::countr_zero(bits))]->identity;
-    reads.sum.high += explore::MixBits(identity.low);
-    reads.sum.low += explore::MixBits(identity.high);
+    explore::AddTo(reads.sum, {.high = explore::MixBits(identity.low),
+                               .low = explore::MixBits(identity.high)});
   }
   // Spanner's timestamps are whole microseconds.
   const auto within_microsecond = static_cast<uint64_t>(now.ns % Microseconds(1).ns);
@@ -202,7 +196,9 @@ TransitionCache::CacheKey TransitionCache::CacheKeyOf(Instant now, const ReadSet
       explore::KeyOf(uint64_t{action.clocks} << 48 | static_cast<uint64_t>(action.kind) << 40 |
                          uint64_t{action.event} << 32 | action.fault,
                      within_microsecond << 32 | count);
-  return {.key = Extend(Extend(key, reads.sum), own), .reads = reads.places, .own = action.part};
+  return {.key = explore::Extend(explore::Extend(key, reads.sum), own),
+          .reads = reads.places,
+          .own = action.part};
 }
 
 // --- what is known -------------------------------------------------------------------------------
@@ -232,7 +228,7 @@ TransitionCache::Applied TransitionCache::ApplyFrom(const ReadSets& sets, const 
   uint64_t gone = 0;
   if (step.concerns_judges) {
     if (from.back()->is_ambiguous) return Applied::kNo;
-    verdict = judgements_.Find(Extend(place.key, sets.judges().sum));
+    verdict = judgements_.Find(explore::Extend(place.key, sets.judges().sum));
     if (verdict == nullptr || !verdict->is_known) return Applied::kNo;
     gone = sets.judges().places;
   }
@@ -436,7 +432,7 @@ void TransitionCache::Record(const InWorld& from, const ComponentAction& action,
   }
   RecordStep(from, place, to, difference, stepped);
   if (!stepped.concerns_judges || from.sets.parts().back()->is_ambiguous) return;
-  const explore::Key128 key = Extend(place.key, from.sets.judges().sum);
+  const explore::Key128 key = explore::Extend(place.key, from.sets.judges().sum);
   if (judgements_.Find(key) != nullptr) return;
   std::vector<const Part*> judges;
   for (const Part& part : to.all) {

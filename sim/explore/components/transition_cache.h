@@ -54,8 +54,7 @@ class ReadSets {
     }
     void Add(const Set& other) {
       places |= other.places;
-      sum.high += other.sum.high;
-      sum.low += other.sum.low;
+      explore::AddTo(sum, other.sum);
     }
   };
 

@@ -1,6 +1,7 @@
 // The 128-bit fingerprint by which the search knows a state, and functions to make one.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace whorl::explore {
@@ -11,8 +12,14 @@ struct Key128 {
   uint64_t high = 0;
   uint64_t low = 0;
 
-  friend bool operator==(const Key128&, const Key128&) = default;
+  friend constexpr auto operator<=>(const Key128&, const Key128&) = default;
 };
+
+// Sums of keys, word by word, do not depend on the order in which keys are added.
+constexpr void AddTo(Key128& sum, const Key128& key) {
+  sum.high += key.high;
+  sum.low += key.low;
+}
 
 __extension__ typedef unsigned __int128 Uint128;
 
@@ -39,6 +46,9 @@ constexpr Key128 KeyOf(uint64_t first, uint64_t second) {
 // The key of the sequence with this `key`, followed by `word`.
 constexpr Key128 Extend(Key128 key, uint64_t word) {
   return KeyOf(key.high ^ MixBits(word + 0x9e3779b97f4a7c15ULL), key.low + word);
+}
+constexpr Key128 Extend(const Key128& key, const Key128& other) {
+  return Extend(Extend(key, other.high), other.low);
 }
 
 }  // namespace whorl::explore

@@ -64,6 +64,20 @@ class NormalTableTest : public testing::Test {
       {{.kind = SlotKind::kRank, .scope = kScope}, {.kind = SlotKind::kRank, .scope = kScope}});
 };
 
+TEST(RankingTest, CountsTheLesserNumbersOfAScopeEachOnce) {
+  Ranking ranking;
+  for (const int64_t number : {7, 3, 7, -2}) ranking.Add(1, number);
+  ranking.Add(4, 5);
+  EXPECT_EQ(ranking.RankOf(1, -2), 0);
+  EXPECT_EQ(ranking.RankOf(1, 7), 2);
+  EXPECT_EQ(ranking.RankOf(1, 5), 2);  // which is no number of the scope
+  EXPECT_EQ(ranking.RankOf(4, 5), 0);
+  EXPECT_EQ(ranking.RankOf(9, 5), 0);
+  ranking.Clear();
+  ranking.Add(1, 7);
+  EXPECT_EQ(ranking.RankOf(1, 7), 0);
+}
+
 TEST_F(NormalTableTest, RanksCloseUpAndNewOnesComeLast) {
   TemplateTable::Parts world;
   AddTo(world, ranks_, {100, 5});
