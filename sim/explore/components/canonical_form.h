@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "protocol/field_sink.h"
 #include "protocol/random_id.h"
 #include "protocol/spanner/field_adder.h"
 #include "protocol/spanner/rpc.h"
@@ -84,11 +85,11 @@ struct Renaming {
   std::map<std::string, std::string, std::less<>> texts;
 };
 
-// Collects the parts of a state.
-class CanonicalForm : public FieldAdder<CanonicalForm> {
+// Collects the parts of a state. What a protocol's machine says of its state comes by FieldSink, all else without
+// a virtual call.
+class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
  public:
-  using FieldAdder::Add;
-  static constexpr bool kOnlyWhatMatters = true;
+  using FieldAdder<CanonicalForm>::Add;
 
   struct Part {
     PartName name;
@@ -137,13 +138,11 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     local_now_ = now;
     serial_scope_ = kScopeOfSerials + static_cast<uint64_t>(Renamed(node));
   }
-  LocalInstant local_now() const { return local_now_; }
+  LocalInstant local_now() const override { return local_now_; }
   // Serials that are added from now on share their scope with the numbers after this base in texts (random_id.h).
-  void SetSerials(std::string_view base) { serial_scope_ = ScopeOf(Renamed(base)); }
-  // The number of slots of the part so far.
-  size_t SlotCount() const { return slots_.size() - parts_.back().first_slot; }
+  void SetSerials(std::string_view base) override { serial_scope_ = ScopeOf(Renamed(base)); }
 
-  void AddWord(uint64_t word) { words_.Push(word); }
+  void AddWord(uint64_t word) override { words_.Push(word); }
   void AddSlot(const NumericSlot& slot, int64_t number) {
     AddWord(uint64_t{1} << 60 | static_cast<uint64_t>(slot.kind) << 56 | slot.scope);
     if (slot.param != 0) AddWord(static_cast<uint64_t>(slot.param));
@@ -156,12 +155,12 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     const bool is_renamed = renaming_ != nullptr && fault < renaming_->faults.size();
     Add(is_renamed ? renaming_->faults[fault] : fault);
   }
-  void Add(const ProcessId& process) {
+  void Add(const ProcessId& process) override {
     const auto& [node, incarnation] = process;
     AddNode(node);
     Add(incarnation);
   }
-  void Add(const CallName& name) {
+  void Add(const CallName& name) override {
     const auto& [process, lock, request, generation, attempt, call] = name;
     Add(process);
     AddWord(uint64_t{lock} << 48 | uint64_t{request} << 32 | uint64_t{attempt} << 16 |
@@ -173,7 +172,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     AddSlot({.kind = SlotKind::kRank, .scope = ScopeOfGenerations(renamed)}, generation);
   }
   // An id of a transaction, or another text.
-  void Add(const SharedText& text) {
+  void Add(const SharedText& text) override {
     const CallName* begun_by = text.empty() ? nullptr : FindTransaction(text);
     AddWord(begun_by != nullptr ? 1 : 0);
     if (begun_by == nullptr) return Add(text.view());
@@ -182,7 +181,7 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     AddGeneration(begun_by->process, begun_by->generation);
   }
   void Add(const std::string& text) { Add(std::string_view(text)); }
-  void Add(std::string_view text) {
+  void Add(std::string_view text) override {
     if (const auto name = ParseNumberedName(text)) {
       const std::string_view base = Renamed(name->base);
       AddWord(kNumberedName);
@@ -199,12 +198,12 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     AddText(Renamed(text));
   }
   // 0 is no serial's number: there is none.
-  void AddSerial(int64_t number) {
+  void AddSerial(int64_t number) override {
     AddWord(number == 0 ? 0 : 1);
     if (number != 0) AddSlot({.kind = SlotKind::kRank, .scope = serial_scope_}, number);
   }
   // A token as users see it: the nanoseconds of a timestamp, or a number of another kind.
-  void AddTokenNumber(uint64_t number) {
+  void AddTokenNumber(uint64_t number) override {
     const auto ns = static_cast<int64_t>(number);
     const Timestamp time = Timestamp::FromUnixNanos(ns);
     constexpr Duration kNear = Seconds(int64_t{366} * 86'400);
@@ -212,17 +211,19 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
     if (ago < kNear && -kNear < ago) return AddToken(time);
     AddWord(number);
   }
-  void AddToken(Timestamp time) {
+  void AddToken(Timestamp time) override {
     const NumericSlot ordered = {
         .kind = SlotKind::kInstant, .scope = kScopeOfTokens, .param = kMemoryOfTokens.ns};
     orders_tokens_ ? AddSlot(ordered, time.UnixNanos()) : AddInstant(time);
   }
-  void Add(Timestamp time) { times_ == Times::kTokens ? AddToken(time) : AddInstant(time); }
-  void Add(LocalInstant instant) {
+  void Add(Timestamp time) override {
+    times_ == Times::kTokens ? AddToken(time) : AddInstant(time);
+  }
+  void Add(LocalInstant instant) override {
     AddSlot({.kind = SlotKind::kInstant, .scope = local_scope_}, InTrueTime(instant));
   }
   // The process's clock ticks at `next`, which is after now, and after every whole period.
-  void AddTick(LocalInstant next, Duration period) {
+  void AddTick(LocalInstant next, Duration period) override {
     AddSlot({.kind = SlotKind::kTick, .scope = 0, .param = period.ns}, InTrueTime(next));
   }
   void Add(Duration duration) { AddWord(static_cast<uint64_t>(duration.ns)); }
@@ -264,10 +265,10 @@ class CanonicalForm : public FieldAdder<CanonicalForm> {
   static constexpr uint64_t kNumberedName = ~uint64_t{0};     // no length
   static constexpr uint64_t kInstantName = ~uint64_t{0} - 1;  // no length either
 
-  // A vector whose Push is a few instructions wherever it is called: a state has hundreds of words.
+  // A vector whose Push is a few instructions, inlined wherever it is called: a state has hundreds of words.
   class Words {
    public:
-    void Push(uint64_t word) {
+    [[gnu::always_inline]] void Push(uint64_t word) {
       if (size_ == room_.size()) Grow();
       room_[size_++] = word;
     }

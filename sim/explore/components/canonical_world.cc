@@ -8,7 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/field_sink.h"
 #include "protocol/protocols.h"
 #include "sim/explore/components/field_roles.h"
 #include "sim/explore/components/normal_form.h"
@@ -99,10 +98,8 @@ class References {
     const std::vector<CallSlot>& calls = world.state().calls;
     events_.resize(calls.size());
     world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
-      if (std::holds_alternative<CallArrives>(slot.choice.event)) {
-        events_[slot.call].message = &slot;
-        ForEachReferenceOf(calls[slot.call].call(), &slot, refer);
-      } else if (std::holds_alternative<ReplyArrives>(slot.choice.event)) {
+      if (std::holds_alternative<CallArrives>(slot.choice.event) ||
+          std::holds_alternative<ReplyArrives>(slot.choice.event)) {
         events_[slot.call].message = &slot;
         ForEachReferenceOf(calls[slot.call].call(), &slot, refer);
       } else if (std::holds_alternative<CallTimesOut>(slot.choice.event)) {
@@ -165,48 +162,12 @@ void AddAsked(const Participant& participant, CanonicalForm& form) {
   if (participant.application.asking) form.Add(participant.asked_at);
 }
 
-// Adds what a protocol's machine says of its state.
-class MachineSink final : public FieldSink {
- public:
-  using FieldSink::Add;
-  explicit MachineSink(CanonicalForm& form) : form_(form) {}
-
-  void AddWord(uint64_t word) override { form_.AddWord(word); }
-  void Add(std::string_view text) override { form_.Add(text); }
-  void Add(const SharedText& text) override { form_.Add(text); }
-  void Add(const ProcessId& process) override { form_.Add(process); }
-  void Add(const CallName& call) override { form_.Add(call); }
-  void Add(Timestamp time) override { form_.Add(time); }
-  void Add(LocalInstant instant) override { form_.Add(instant); }
-  void AddTick(LocalInstant next, Duration period) override { form_.AddTick(next, period); }
-  void AddToken(Timestamp commit) override { form_.AddToken(commit); }
-  void AddTokenNumber(uint64_t number) override { form_.AddTokenNumber(number); }
-  void AddSerial(int64_t number) override { form_.AddSerial(number); }
-  void SetSerials(std::string_view base) override { form_.SetSerials(base); }
-  LocalInstant local_now() const override { return form_.local_now(); }
-
- private:
-  CanonicalForm& form_;
-};
-
-void AddMachine(const ProtocolState& machine, CanonicalForm& form) {
-  form.SetTimes(Times::kTokens);
-  MachineSink sink(form);
-  machine.AddTo(sink);
-  form.SetTimes(Times::kInstants);
-}
-
 void AddParticipant(const Participant& participant, ProcessId process, CanonicalForm& form) {
-  AddFields(form, participant, Plain<&Participant::lock>(),
-            Custom<&Participant::machine>(
-                [&form](const ProtocolState& machine) { AddMachine(machine, form); }),
+  AddFields(form, participant, Plain<&Participant::lock>(), Tokens<&Participant::machine>(),
             Plain<&Participant::standing>(), Plain<&Participant::believes>(),
             Plain<&Participant::belief_lapsed>(), Plain<&Participant::application>(),
-            Custom<&Participant::runners>([&](const auto&) {
-              form.SetTimes(Times::kTokens);
-              AddRunners(participant, process, form);
-              form.SetTimes(Times::kInstants);
-            }),
+            AsTokens(Custom<&Participant::runners>(
+                [&](const auto&) { AddRunners(participant, process, form); })),
             Elsewhere<&Participant::timers>("AddTimers"),
             Elsewhere<&Participant::asked_at>("AddAsked"));
 }
@@ -290,17 +251,15 @@ void AddResponse(const World& world, const Call& call, CanonicalForm& form) {
 // A request, or a reply, that is on its way.
 void AddMessage(const World& world, const Call& call, const Choice& message, CanonicalForm& form) {
   AddFields(form, message, NodeName<&Choice::node>(),
-            Custom<&Choice::event>([&](const PendingEvent& event) {
+            AsTokens(Custom<&Choice::event>([&](const PendingEvent& event) {
               const auto* replies = std::get_if<ReplyArrives>(&event);
               form.AddWord(replies == nullptr ? 0 : replies->from_spanner ? 1 : 2);
-              form.SetTimes(Times::kTokens);
               if (replies == nullptr) {
                 form.Add(call.request);
               } else {
                 AddResponse(world, call, form);
               }
-              form.SetTimes(Times::kInstants);
-            }),
+            })),
             Ignored<&Choice::kind>("it follows from the event"));
 }
 
@@ -481,11 +440,8 @@ void AddTransaction(const World& world, const model::TransactionState& transacti
                                                     for (const model::BufferedWrite& write : all)
                                                       AddWrite(world, write, form);
                                                   })),
-      OnlyIf(is_open, Custom<&T::parked>([&form](const auto& parked) {
-               form.SetTimes(Times::kTokens);
-               AddParked(parked, form);
-               form.SetTimes(Times::kInstants);
-             })),
+      OnlyIf(is_open, AsTokens(Custom<&T::parked>(
+                          [&form](const auto& parked) { AddParked(parked, form); }))),
       OnlyIf(is_open, Tokens<&T::mutations>()), Custom<&T::commit_timestamp>([&](Timestamp commit) {
         if (is_committing) form.Add(commit);
         if (is_committed || (is_committing && form.OrdersTokens())) form.AddToken(commit);

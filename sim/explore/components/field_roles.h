@@ -53,15 +53,6 @@ constexpr auto Plain() {
   return field_roles_internal::MakeRole<kMember>(
       [](auto& form, const auto& field) { form.Add(field); });
 }
-// The same, and timestamps in it are tokens.
-template <auto kMember>
-constexpr auto Tokens() {
-  return field_roles_internal::MakeRole<kMember>([](auto& form, const auto& field) {
-    form.SetTimes(std::remove_reference_t<decltype(form)>::Times::kTokens);
-    form.Add(field);
-    form.SetTimes(std::remove_reference_t<decltype(form)>::Times::kInstants);
-  });
-}
 // A node, or a fault: a search may give it another name.
 template <auto kMember>
 constexpr auto NodeName() {
@@ -93,6 +84,20 @@ constexpr auto Elsewhere(std::string_view /*where*/) {
 template <auto kMember>
 constexpr auto Ignored(std::string_view /*why*/) {
   return field_roles_internal::MakeRole<kMember>([](auto& /*form*/, const auto& /*field*/) {});
+}
+// Timestamps in it are tokens.
+template <typename ItsRole>
+constexpr auto AsTokens(ItsRole role) {
+  return field_roles_internal::MakeRole<ItsRole::kMember>([role](auto& form, const auto& field) {
+    using Times = typename std::remove_reference_t<decltype(form)>::Times;
+    form.SetTimes(Times::kTokens);
+    role.add(form, field);
+    form.SetTimes(Times::kInstants);
+  });
+}
+template <auto kMember>
+constexpr auto Tokens() {
+  return AsTokens(Plain<kMember>());
 }
 // Otherwise it is ignored.
 template <typename ItsRole>
