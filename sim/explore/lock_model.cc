@@ -79,12 +79,6 @@ class WorldView {
   std::vector<std::pair<Move, int>>& moves_;
 };
 
-void ListMovesOf(const ModelState& state, const ExploreBounds& bounds,
-                 std::vector<std::pair<Move, int>>& moves) {
-  WorldView view(state, moves);
-  MoveLister(view, bounds).List();
-}
-
 Outbox& ScratchOutbox() {
   thread_local Outbox out;
   return out;
@@ -184,33 +178,17 @@ std::vector<LockModel::State> LockModel::RootStates() const {
 }
 
 void LockModel::ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const {
-  if (!bounds_.clocks.AreOfSpanner()) return ListMovesOf(*state, bounds_, moves);
-  std::vector<std::pair<Move, int>> listed;
-  ListMovesOf(*state, bounds_, listed);
-  for (auto& [move, faults] : listed) {
-    const bool at_spanner = (move.kind == MoveKind::kFault && IsAtSpanner(move.fault)) ||
-                            (move.kind == MoveKind::kEvent && IsAtSpanner(move.event.event));
-    if (at_spanner) {
-      AddWithEachError(state, move, faults, moves);
-    } else {
-      moves.emplace_back(std::move(move), faults);
-    }
-  }
-}
-
-// One move for each way in which Spanner's clocks can be off at it, as far as that makes a difference.
-void LockModel::AddWithEachError(const State& state, const Move& move, int faults,
-                                 std::vector<std::pair<Move, int>>& moves) const {
-  const bool looks = std::holds_alternative<SpannerLooksAgain>(move.event.event);
+  WorldView view(*state, moves);
+  MoveLister(view, bounds_).List();
   State to;
-  Move variant = move;
-  const auto attempt = [&](uint8_t clocks) {
-    to = state;
-    variant.clocks = ErrorsOf(clocks, looks);
-    const Stepped stepped = Step(*to, variant);
-    return std::pair(Fingerprint(to), stepped.picks_commit_timestamp);
-  };
-  ForEachError(attempt, [&](uint8_t) { moves.emplace_back(variant, faults); });
+  AddErrors(
+      moves, [](const Move& move) -> const PendingEvent& { return move.event.event; },
+      [&](Move& move, uint8_t clocks) {
+        to = state;
+        move.clocks = ErrorsOf(clocks, std::holds_alternative<SpannerLooksAgain>(move.event.event));
+        const Stepped stepped = Step(*to, move);
+        return std::pair(Fingerprint(to), stepped.picks_commit_timestamp);
+      });
 }
 
 bool LockModel::IsAtSpanner(const PendingEvent& event) {
@@ -335,25 +313,21 @@ explore::Key128 LockModel::FormOf(const ModelState& state, Duration memory,
   thread_local NormalForm normal;
   thread_local std::vector<int64_t> renamed;
   // Of all parts, or of those of one node.
-  const auto digest_of = [&](const Renaming* renaming, int16_t node) {
+  const auto digest_of = [&](const Renaming* renaming, std::optional<int16_t> node) {
     form.Rename(renaming);
     AddParts(state, form, tokens);
     form.Rename(nullptr);
     if (renaming != nullptr) symmetry_->Rename(*renaming, asked, renamed);
-    const bool is_whole = node < 0;
-    normal.Begin(form.now(), memory, renaming == nullptr ? asked : renamed, is_whole);
-    for (const CanonicalForm::Part& part : form.parts()) {
-      if (!is_whole && part.name.index != node) continue;
-      normal.AddPart(form.ShapeOf(part), form.SlotsOf(part), form.NumbersOf(part));
-    }
+    normal.Begin(form.now(), memory, renaming == nullptr ? asked : renamed, !node);
+    normal.AddPartsOf(form, node);
     normal.Finish();
     return normal.digest();
   };
-  Digest128 digest = digest_of(nullptr, -1);
+  Digest128 digest = digest_of(nullptr, std::nullopt);
   if (symmetry_) {
     digest = symmetry_->Least(
         digest, [&](int16_t node) { return digest_of(&symmetry_->Alone(node), node); },
-        [&](size_t i) { return digest_of(&symmetry_->renamings()[i], -1); });
+        [&](size_t i) { return digest_of(&symmetry_->renamings()[i], std::nullopt); });
   }
   return KeyOf(
       digest,

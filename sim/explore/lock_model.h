@@ -122,15 +122,14 @@ class LockModel {
   // Instants longer ago than this are long ago.
   Duration memory() const { return memory_; }
 
-  // Whether Spanner may read a clock at an event, or when a fault of the menu strikes.
-  static bool IsAtSpanner(const PendingEvent& event);
-  bool IsAtSpanner(uint32_t fault) const;
   // The errors of Spanner's clocks at a move, by number. 0: none are set. `looks`: SpannerLooksAgain reads them.
   ClockErrors ErrorsOf(uint8_t clocks, bool looks) const;
-  // Calls attempt(clocks) for each of these ways, which takes the move and returns the key of its state and
-  // whether a commit timestamp was picked, and visit(clocks) after each that makes a difference.
-  template <typename Attempt, typename Visit>
-  void ForEachError(const Attempt& attempt, const Visit& visit) const;
+  // Replaces each move at which Spanner may read a clock by one for each way in which its clocks can be off there,
+  // as far as that makes a difference. `event_of(move)`: of a kEvent. `attempt(move, clocks)` sets the move's errors
+  // by their number, takes it, and returns the key of its state and whether a commit timestamp was picked.
+  template <typename AnyMove, typename EventOf, typename Attempt>
+  void AddErrors(std::vector<std::pair<AnyMove, int>>& moves, const EventOf& event_of,
+                 const Attempt& attempt) const;
 
   const ExploreBounds& bounds() const { return bounds_; }
   // Null: no symmetry; each state represents itself.
@@ -139,8 +138,12 @@ class LockModel {
 
  private:
   void ListMoves(const State& state, std::vector<std::pair<Move, int>>& moves) const;
-  void AddWithEachError(const State& state, const Move& move, int faults,
-                        std::vector<std::pair<Move, int>>& moves) const;
+  // Whether Spanner may read a clock at an event, or when a fault of the menu strikes.
+  static bool IsAtSpanner(const PendingEvent& event);
+  bool IsAtSpanner(uint32_t fault) const;
+  // Calls attempt(clocks) for each way in which clocks can be off, and visit() after each that makes a difference.
+  template <typename Attempt, typename Visit>
+  void ForEachError(const Attempt& attempt, const Visit& visit) const;
 
   // The clock of CURRENT_TIMESTAMP is exact, behind or ahead, at each place in TrueTime's interval.
   static constexpr uint8_t kErrorsOfCurrentTimestamp = 3;
@@ -171,7 +174,23 @@ void LockModel::ForEachError(const Attempt& attempt, const Visit& visit) const {
     if (known.empty()) picks = picked;
     if (picked != picks || std::ranges::count(known, key) > 0) continue;
     known.push_back(key);
-    visit(clocks);
+    visit();
+  }
+}
+
+template <typename AnyMove, typename EventOf, typename Attempt>
+void LockModel::AddErrors(std::vector<std::pair<AnyMove, int>>& moves, const EventOf& event_of,
+                          const Attempt& attempt) const {
+  if (!bounds_.clocks.AreOfSpanner()) return;
+  for (auto& [move, faults] : std::exchange(moves, {})) {
+    const bool at_spanner = (move.kind == MoveKind::kFault && IsAtSpanner(move.fault)) ||
+                            (move.kind == MoveKind::kEvent && IsAtSpanner(event_of(move)));
+    const auto add = [&] { moves.emplace_back(move, faults); };
+    if (at_spanner) {
+      ForEachError([&](uint8_t clocks) { return attempt(move, clocks); }, add);
+    } else {
+      add();
+    }
   }
 }
 

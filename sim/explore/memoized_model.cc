@@ -172,13 +172,18 @@ void MemoizedModel::Settle(State& state) const {
       {.now = state.now, .left = state.left, .violated = state.violated, .shown = state.shown});
 }
 
+void MemoizedModel::TakeApart(const ModelState& model_state, TemplateTable::Parts& world,
+                              InternedComponents& parts) {
+  shapes_.TakeApart(model_state, world);
+  table_.FromWorld(model_state.world.now(), world, parts);
+}
+
 std::vector<RememberedState> MemoizedModel::Initial() {
   std::vector<State> states;
   for (LockModel::State& initial : model_.Initial()) {
     State& state = states.emplace_back();
     SetOutside(*initial, state);
-    shapes_.TakeApart(*initial, parts_after_);
-    table_.FromWorld(state.now, parts_after_, state.parts);
+    TakeApart(*initial, parts_after_, state.parts);
     Settle(state);
     state.state_origin = Keep(std::make_unique<const ModelState>(*std::move(initial)));
   }
@@ -190,30 +195,15 @@ void MemoizedModel::ListMoves(const State& state,
   moves.clear();
   ComponentsView view(state, moves);
   MoveLister(view, model_.bounds()).List();
-  if (!model_.bounds().clocks.AreOfSpanner()) return;
-  const std::vector<std::pair<ComponentAction, int>> listed = std::exchange(moves, {});
-  for (const auto& [action, faults] : listed) {
-    const bool at_spanner =
-        (action.kind == MoveKind::kFault && model_.IsAtSpanner(action.fault)) ||
-        (action.kind == MoveKind::kEvent && LockModel::IsAtSpanner(EventOf(state, action)));
-    if (at_spanner) {
-      AddWithEachError(state, action, faults, moves);
-    } else {
-      moves.emplace_back(action, faults);
-    }
-  }
-}
-
-void MemoizedModel::AddWithEachError(const State& state, const ComponentAction& action, int faults,
-                                     std::vector<std::pair<ComponentAction, int>>& moves) {
   State to;
-  ComponentAction variant = action;
-  const auto attempt = [&](uint8_t clocks) {
-    variant.clocks = clocks;
-    Take(state, variant, to);
-    return std::pair(to.key, to.picks_commit_timestamp);
-  };
-  model_.ForEachError(attempt, [&](uint8_t) { moves.emplace_back(variant, faults); });
+  model_.AddErrors(
+      moves,
+      [&](const ComponentAction& action) -> const PendingEvent& { return EventOf(state, action); },
+      [&](ComponentAction& action, uint8_t clocks) {
+        action.clocks = clocks;
+        Take(state, action, to);
+        return std::pair(to.key, to.picks_commit_timestamp);
+      });
 }
 
 bool MemoizedModel::Take(const State& from, const ComponentAction& action, State& to) {
@@ -322,8 +312,7 @@ void MemoizedModel::MakeWorld(const State& state) {
   for (const StateOrigin* step : steps | std::views::reverse) {
     model_.Step(*made_, MoveIn(*made_, step->action, step->shape, nullptr));
   }
-  shapes_.TakeApart(*made_, parts_of_made_);
-  table_.FromWorld(made_->world.now(), parts_of_made_, normal_of_made_);
+  TakeApart(*made_, parts_of_made_, normal_of_made_);
   // Not the same pointers: another thread may have found the state.
   const auto digest = [](const InternedComponent* part) { return part->digest; };
   if (!std::ranges::equal(normal_of_made_, state.parts, {}, digest, digest)) {
@@ -351,8 +340,7 @@ Move MemoizedModel::MoveIn(const ModelState& model_state, const ComponentAction&
     if (known != nullptr) return known->all[action.part];
     static thread_local TemplateTable::Parts parts;
     static thread_local InternedComponents normal;
-    shapes_.TakeApart(model_state, parts);
-    table_.FromWorld(model_state.world.now(), parts, normal);
+    TakeApart(model_state, parts, normal);
     return parts.all[action.part];
   };
   if (action.kind == MoveKind::kFault) {
@@ -396,8 +384,7 @@ explore::Path<Move> MemoizedModel::MovesOf(const explore::Path<ComponentAction>&
   TemplateTable::Parts parts;
   InternedComponents normal;
   for (const ComponentAction& action : path.choices) {
-    shapes_.TakeApart(model_state, parts);
-    table_.FromWorld(model_state.world.now(), parts, normal);
+    TakeApart(model_state, parts, normal);
     const ComponentTemplate* shape =
         action.part == ComponentAction::kNoPart ? nullptr : parts.all[action.part].shape;
     moves.choices.push_back(MoveIn(model_state, action, shape, &parts));

@@ -101,10 +101,11 @@ class MemoizedModel {
   static constexpr uint32_t kStepsWithoutWorld = 8;
 
   void ListMoves(const State& state, std::vector<std::pair<ComponentAction, int>>& moves);
-  void AddWithEachError(const State& state, const ComponentAction& action, int faults,
-                        std::vector<std::pair<ComponentAction, int>>& moves);
   bool TakeKnown(const State& from, const ComponentAction& action, State& to);
   void TakeInWorld(const State& from, const ComponentAction& action, State& to);
+  // The world's parts and their components, in one order.
+  void TakeApart(const ModelState& model_state, TemplateTable::Parts& world,
+                 InternedComponents& parts);
   void SetOutside(const ModelState& model_state, State& state) const;
   // Sorts its parts, and sets its key.
   void Settle(State& state) const;

@@ -53,6 +53,14 @@ const std::vector<int16_t>* VictimsOf(OfNode kind, const FaultMenu& menu) {
   return nullptr;
 }
 
+bool MayBeLate(const PendingEvent& event) {
+  return std::holds_alternative<CallArrives>(event) ||
+         std::holds_alternative<ReplyArrives>(event) ||
+         std::holds_alternative<CommitBecomesVisible>(event) ||
+         std::holds_alternative<ReleaseHeard>(event) ||
+         std::holds_alternative<ResourceWrite>(event);
+}
+
 }  // namespace
 
 bool MayStrike(OfNode kind, int16_t node, const FaultMenu& menu) {
@@ -86,7 +94,7 @@ void Spend(FaultBudget& left, uint32_t fault, size_t nodes) {
     --left.deletes;
     return;
   }
-  switch (KindInMenu(fault)) {
+  switch (static_cast<OfNode>(fault % kFaultsOfNode)) {
     case OfNode::kPause:
       --left.pauses;
       return;
@@ -137,14 +145,6 @@ bool OperatorIsAtWork(const World& world, uint32_t fault) {
 bool MayAbort(const Call& call) {
   return model::IsOfReadWrite(call.request) && !std::holds_alternative<Rollback>(call.request) &&
          !call.struck_by;
-}
-
-bool MayBeLate(const PendingEvent& event) {
-  return std::holds_alternative<CallArrives>(event) ||
-         std::holds_alternative<ReplyArrives>(event) ||
-         std::holds_alternative<CommitBecomesVisible>(event) ||
-         std::holds_alternative<ReleaseHeard>(event) ||
-         std::holds_alternative<ResourceWrite>(event);
 }
 
 EventFacts::EventFacts(const PendingEvent& event)

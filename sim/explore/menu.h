@@ -23,7 +23,6 @@ inline constexpr auto kFaultsOfNode = static_cast<uint32_t>(OfNode::kCount);
 constexpr uint32_t MenuIndex(int16_t node, OfNode kind) {
   return static_cast<uint32_t>(node) * kFaultsOfNode + static_cast<uint32_t>(kind);
 }
-constexpr OfNode KindInMenu(uint32_t fault) { return static_cast<OfNode>(fault % kFaultsOfNode); }
 
 // Makes them the scenario's faults. They strike by World::Trigger only: the step of their trigger is
 // never reached.
@@ -40,16 +39,13 @@ bool OperatorIsAtWork(const World& world, uint32_t fault);
 // Whether Spanner may abort the transaction of a call that is on its way.
 bool MayAbort(const Call& call);
 
-// Whether the event may happen later than it is due.
-bool MayBeLate(const PendingEvent& event);
-
 // What a search asks of a kind of event.
 struct EventFacts {
   explicit EventFacts(const PendingEvent& event);
 
   bool waits_for_pause = false;
-  bool may_be_late = false;
-  bool is_commit = false;  // that becomes visible
+  bool may_be_late = false;  // later than it is due
+  bool is_commit = false;    // that becomes visible
   bool ends_fault = false;
   bool is_request = false;       // that arrives
   bool is_reply = false;         // that arrives
