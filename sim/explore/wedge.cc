@@ -45,9 +45,8 @@ explore::LassoResult<Move> FindWedge(const LockModel& model, const explore::Sear
   const auto fairness = [](const Move& move) -> uint32_t {
     return move.kind == MoveKind::kAdvance ? kTimePasses : 0;
   };
-  if (!from) return explore::FindLasso(model, bad, fairness, kTimePasses, options, std::move(save));
-  return explore::FindLassoFrom(*std::move(from), model, bad, fairness, kTimePasses, options,
-                                std::move(save));
+  return explore::FindLasso(model, bad, fairness, kTimePasses, options, std::move(save),
+                            std::move(from));
 }
 
 }  // namespace whorl::sim

@@ -195,20 +195,12 @@ class LassoSearch {
   bool has_log_ = false;
 };
 
-// Searches with options.jobs threads, which all read `model`. Of the options, `jobs`, `max_faults`,
-// `max_bytes`, `round` and `progress` count.
+// Searches with options.jobs threads, which all read `model`, from a checkpoint on if there is one. Of the options,
+// `jobs`, `max_faults`, `max_bytes`, `round` and `progress` count. Throws BadCheckpoint.
 template <Model M, typename Bad, typename Fairness>
 LassoResult<typename M::Choice> FindLasso(M& model, Bad bad, Fairness fairness, uint32_t required,
-                                          const SearchOptions& options = {}, SaveLasso save = {}) {
-  return LassoSearch<M, Bad, Fairness>(model, bad, fairness, required, options, std::move(save))
-      .Run({});
-}
-
-// The same from a checkpoint on. Throws BadCheckpoint.
-template <Model M, typename Bad, typename Fairness>
-LassoResult<typename M::Choice> FindLassoFrom(Checkpoint from, M& model, Bad bad, Fairness fairness,
-                                              uint32_t required, const SearchOptions& options = {},
-                                              SaveLasso save = {}) {
+                                          const SearchOptions& options = {}, SaveLasso save = {},
+                                          std::optional<Checkpoint> from = {}) {
   return LassoSearch<M, Bad, Fairness>(model, bad, fairness, required, options, std::move(save))
       .Run(std::move(from));
 }

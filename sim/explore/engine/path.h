@@ -1,7 +1,6 @@
 // Paths of a search, rebuilt from its links by taking the choices again.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,23 +58,6 @@ Walk<M> WalkTo(M& model, const LinkLog& log, uint64_t roots, uint64_t number) {
   for (const uint64_t choice : choices | std::views::reverse) {
     if (!Step(model, walk, choice))
       throw std::logic_error("a model offers other choices than it did");
-  }
-  return walk;
-}
-
-// Follows choices by their value. Nothing if one of them is not offered, or leads nowhere.
-template <Model M>
-  requires std::equality_comparable<typename M::Choice>
-std::optional<Walk<M>> Follow(M& model, const Path<typename M::Choice>& path) {
-  Walk<M> walk = BeginWalk(model, path.initial);
-  for (const typename M::Choice& wanted : path.choices) {
-    uint64_t next = 0;
-    std::optional<uint64_t> number;
-    model.ForEachChoice(walk.state, [&](const typename M::Choice& choice, int) {
-      if (!number && choice == wanted) number = next;
-      ++next;
-    });
-    if (!number || !Step(model, walk, *number)) return std::nullopt;
   }
   return walk;
 }

@@ -97,8 +97,8 @@ struct Violation {
   friend bool operator==(const Violation&, const Violation&) = default;
 };
 
-template <typename Choice>
-struct SearchResult {
+// A search's result, except its violations.
+struct SearchSummary {
   Ending ending = Ending::kComplete;
   uint64_t states = 0;
   uint64_t transitions = 0;
@@ -107,7 +107,6 @@ struct SearchResult {
   int explored_faults = 0;
   int explored_steps = 0;
   std::vector<FaultLevel> levels;                       // by the number of faults
-  std::vector<Violation<Choice>> violations;            // in the order in which they were found
   std::array<uint64_t, kMaxProperties> violating = {};  // states, of each property
   double expected_omissions =
       0;                     // states that may have been taken for others; see fingerprint_set.h
@@ -115,21 +114,15 @@ struct SearchResult {
   size_t peak_bytes = 0;     // in all, the most there were after a round
 };
 
+template <typename Choice>
+struct SearchResult : SearchSummary {
+  std::vector<Violation<Choice>> violations;  // in the order in which they were found
+};
+
 // The same result, told by other choices: `path_of` makes each path anew.
 template <typename To, typename From, typename PathOf>
-SearchResult<To> WithPaths(SearchResult<From> found, const PathOf& path_of) {
-  SearchResult<To> result = {.ending = found.ending,
-                             .states = found.states,
-                             .transitions = found.transitions,
-                             .frontier = found.frontier,
-                             .explored_faults = found.explored_faults,
-                             .explored_steps = found.explored_steps,
-                             .levels = std::move(found.levels),
-                             .violations = {},
-                             .violating = found.violating,
-                             .expected_omissions = found.expected_omissions,
-                             .visited_bytes = found.visited_bytes,
-                             .peak_bytes = found.peak_bytes};
+SearchResult<To> WithPaths(const SearchResult<From>& found, const PathOf& path_of) {
+  SearchResult<To> result = {found, {}};
   for (const Violation<From>& violation : found.violations) {
     result.violations.push_back({.property = violation.property,
                                  .kind = violation.kind,

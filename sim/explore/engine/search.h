@@ -360,14 +360,15 @@ class Search {
   SearchResult<Choice> Result() {
     NumberTheRest();
     const Progress now = Now();
-    SearchResult<Choice> result = {.ending = ending_,
-                                   .states = now.states,
-                                   .transitions = now.transitions,
-                                   .frontier = now.frontier,
-                                   .explored_faults = record_.explored.first,
-                                   .explored_steps = record_.explored.second,
-                                   .levels = record_.levels,
-                                   .violating = record_.violating};
+    SearchResult<Choice> result = {{.ending = ending_,
+                                    .states = now.states,
+                                    .transitions = now.transitions,
+                                    .frontier = now.frontier,
+                                    .explored_faults = record_.explored.first,
+                                    .explored_steps = record_.explored.second,
+                                    .levels = record_.levels,
+                                    .violating = record_.violating},
+                                   {}};
     for (const auto& [number, finding] : record_.findings) {
       result.violations.push_back(ViolationOf(number, finding));
     }

@@ -70,7 +70,7 @@ bool GoOnFromAny(std::string_view bytes) {
     if (read.bad.keys().size() == 0) {
       Explore(DrawnGraph(), options, std::move(read));
     } else {
-      FindLassoFrom(std::move(read), DrawnGraph(), IsBad, ClassOf, 1, options);
+      FindLasso(DrawnGraph(), IsBad, ClassOf, 1, options, {}, std::move(read));
     }
     return true;
   } catch (const BadCheckpoint& error) {

@@ -20,6 +20,7 @@
 #include "sim/explore/engine/components.h"
 #include "sim/explore/engine/key_numbers.h"
 #include "sim/explore/engine/search.h"
+#include "tests/sim/explore/follow.h"
 #include "tests/sim/explore/lasso_testing.h"
 #include "tests/sim/explore/plain_search.h"
 #include "tests/sim/explore/random_graph.h"
@@ -229,9 +230,7 @@ TEST(LassoTest, SeveralThreadsFindWhatOneFinds) {
 GraphResult FairLoopInPieces(const RandomGraph& model, int rounds, int& times) {
   const auto search = [&model](const SearchOptions& options, const SaveLasso& save,
                                std::optional<Checkpoint> from) {
-    return from
-               ? FindLassoFrom(*std::move(from), model, IsBad, ClassOf, kEven | kOdd, options, save)
-               : FindLasso(model, IsBad, ClassOf, kEven | kOdd, options, save);
+    return FindLasso(model, IsBad, ClassOf, kEven | kOdd, options, save, std::move(from));
   };
   return InPieces(search, rounds, 3, 3, times);
 }

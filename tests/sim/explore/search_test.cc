@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/sim/explore/follow.h"
 #include "tests/sim/explore/plain_search.h"
 #include "tests/sim/explore/random_graph.h"
 #include "tests/sim/explore/toy_lease.h"

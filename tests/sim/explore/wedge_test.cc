@@ -13,6 +13,7 @@
 #include "sim/explore/lock_model.h"
 #include "sim/explore/scenario_space.h"
 #include "sim/scenario/loader.h"
+#include "tests/sim/explore/follow.h"
 #include "tests/sim/explore/lasso_testing.h"
 
 namespace whorl::sim::explore_wedge_test {
