@@ -152,7 +152,7 @@ bool Answers::Take(const Answer& answer, bool is_last) {
   return true;
 }
 
-void Answers::Settle(Timestamp watermark) {
+void Answers::JudgeBefore(Timestamp watermark) {
   std::erase_if(waiting_, [&](const Answer& answer) {
     const Timestamp at = KnowsClock(answer.who) ? TrueOf(*answer.who, answer.at).latest : answer.at;
     return at < watermark && Take(answer, /*is_last=*/false);

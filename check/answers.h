@@ -30,7 +30,7 @@ class Answers final : public LineJudge {
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Judges answers that were given before `watermark`, in true time: the changes of rows before it, and
   // for a window after it, were recorded.
-  void Settle(Timestamp watermark);
+  void JudgeBefore(Timestamp watermark);
   void Finish() override;
   // No answer that is yet to be judged, or to come, was asked for before it.
   Timestamp Needed(Timestamp watermark) const;

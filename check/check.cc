@@ -383,27 +383,27 @@ void Checker::On(const LogLine& log_line, const Place& place) {
       return Leads(log_line);
     case Statement::kLeadsNot:
       LeadsNot(log_line);
-      return Settle(log_line.at);
+      return AdvanceWatermark(log_line.at);
     case Statement::kWorks:
       lines_.work.Begin(log_line.process, log_line.lock, log_line.at);
       return lines_.releases.Begin(log_line.process, log_line.lock, log_line.at);
     case Statement::kRests:
       Rests(log_line);
-      return Settle(log_line.at);
+      return AdvanceWatermark(log_line.at);
     case Statement::kGone:
       lines_.own_tokens.Gone(log_line.process, log_line.at);
       LeadsNot(log_line);
       Rests(log_line);
-      return Settle(log_line.at);
+      return AdvanceWatermark(log_line.at);
     case Statement::kSawEnd:
       return SawEnd(log_line);
     case Statement::kAnswers:
       if (log_line.token) lines_.handed.Add(log_line);
       lines_.answers.Add(log_line);
-      return Settle(log_line.at);
+      return AdvanceWatermark(log_line.at);
     case Statement::kOwns:
       lines_.own_tokens.Add(log_line);
-      return Settle(log_line.at);
+      return AdvanceWatermark(log_line.at);
     case Statement::kAccepts:
       return Accepts(log_line);
     case Statement::kAborted:
@@ -475,7 +475,7 @@ void Checker::OnSpan(const LogLine& log_line) {
     case Statement::kRests:
       if (!spans[is_work]->EndNested(log_line.process, log_line.lock, log_line.at)) return;
       if (is_work) lines_.releases.End(log_line.process, log_line.lock, log_line.at);
-      return Settle(log_line.at);
+      return AdvanceWatermark(log_line.at);
     default:  // kMayEnd
       for (Spans* both : spans) both->MayEnd(log_line.process, log_line.lock, log_line.at);
       lines_.releases.Restart(log_line.process, log_line.at, Timestamp::Max());
@@ -483,7 +483,7 @@ void Checker::OnSpan(const LogLine& log_line) {
   }
 }
 
-void Checker::Settle(Timestamp at) {
+void Checker::AdvanceWatermark(Timestamp at) {
   // Seldom enough that it costs nothing.
   const Timestamp watermark = at - options_.window - processes_.clock_most();
   if (has_forgotten_ && watermark < forgotten_ + options_.window / 8) return;
@@ -492,9 +492,9 @@ void Checker::Settle(Timestamp at) {
   lines_.beliefs.Forget(watermark);
   lines_.work.Forget(watermark);
   lines_.handed.Forget(watermark);
-  lines_.answers.Settle(watermark);
-  lines_.releases.Settle(watermark);
-  lines_.own_tokens.Settle(watermark);
+  lines_.answers.JudgeBefore(watermark);
+  lines_.releases.JudgeBefore(watermark);
+  lines_.own_tokens.Forget(watermark);
   ownership_.Forget(lines_.own_tokens.Needed(lines_.answers.Needed(watermark)));
 }
 

@@ -152,8 +152,8 @@ class Checker {
   void Accepts(const LogLine& log_line);
   // The same, for a line that begins or ends one of several spans (LogLine::is_span).
   void OnSpan(const LogLine& log_line);
-  // Judges and forgets what nothing that is yet to come can change.
-  void Settle(Timestamp at);
+  // Judges and forgets what nothing that is yet to come can change: what is older than a window before `at`.
+  void AdvanceWatermark(Timestamp at);
   void On(const CommitRecord& commit_record, const Place& place);
   void On(const ProcessDeclaration& declared, const Place& place);
   // Whether the line is new; false: it was there before.

@@ -97,7 +97,7 @@ void OwnTokens::Judge(const Key& key, const Span& a, const Span& b) {
   }
 }
 
-void OwnTokens::Settle(Timestamp watermark) {
+void OwnTokens::Forget(Timestamp watermark) {
   for (auto entry = spans_.begin(); entry != spans_.end();) {
     std::vector<Span>& spans = entry->second;
     // Two at once are as rare as what is looked for: they are judged in the end.

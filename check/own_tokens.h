@@ -36,7 +36,8 @@ class OwnTokens final : public LineJudge {
   void Gone(const std::string& process, Timestamp at);
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
-  void Settle(Timestamp watermark);
+  // Forgets spans that were over before `watermark`, in true time, and were not two at once.
+  void Forget(Timestamp watermark);
   void Finish() override;
   // Terms that were over before it are not needed.
   Timestamp Needed(Timestamp watermark) const;

@@ -128,7 +128,7 @@ void Releases::Say(const Release& release, Meets meets) {
   }
 }
 
-void Releases::Settle(Timestamp watermark) {
+void Releases::JudgeBefore(Timestamp watermark) {
   std::erase_if(waiting_, [&](const Release& release) {
     return release.commit < watermark && Take(release, /*is_last=*/false);
   });

@@ -43,7 +43,7 @@ class Releases final : public LineJudge {
   void Gap(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   void Restart(const std::string& process, std::optional<Timestamp> last, Timestamp at) override;
   // Judges what can be judged, and forgets work that was over before `watermark`, in true time.
-  void Settle(Timestamp watermark);
+  void JudgeBefore(Timestamp watermark);
   void Finish() override;
 
   void Doubt(const std::string& process) override { tally_.Doubt(process); }

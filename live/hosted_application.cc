@@ -63,7 +63,7 @@ void HostedApplication::Give(const sim::ApplicationEvent& event) {
   Host host(*this);
   sim::GiveApplication(host, event);
   StopAtWrites();
-  around_.settle();
+  around_.take_queued();
 }
 
 void HostedApplication::Carry(const LeadershipChanged& changed) {

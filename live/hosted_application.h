@@ -32,7 +32,7 @@ class HostedApplication {
     // An event for what takes part in the lock. It must not take a step at once.
     std::function<void(Event)> queue;
     // Called after a step, when the queued events can be taken.
-    std::function<void()> settle;
+    std::function<void()> take_queued;
   };
   explicit HostedApplication(Dependencies around);
 

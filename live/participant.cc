@@ -31,10 +31,10 @@ Participant::Participant(Dependencies around, uint16_t lock)
                     .reporter = around.reporter,
                     .points = around.points,
                     .queue = [this](Event event) { machine_.Queue(std::move(event)); },
-                    .settle =
+                    .take_queued =
                         [this] {
                           machine_.TakeQueued();
-                          OnSettled();
+                          OnDrained();
                         }}) {}
 
 CallName Participant::OwnName() const {

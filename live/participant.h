@@ -70,7 +70,7 @@ class Participant : private real_client::MachineHost::Owner {
   void OnTransactionEnded(RequestId request, const real_client::MachineHost::Flight& flight,
                           const TransactionResult& result) override;
   void OnStep() override { NoticeStanding(); }
-  void OnSettled() override { StopAtReached(); }
+  void OnDrained() override { StopAtReached(); }
   void OnLeadershipChanged(const LeadershipChanged& changed) override;
   void OnAnswer(Answer answer) override;
   void OnNote(Note note) override;

@@ -258,10 +258,10 @@ void LockHost::HearOfRelease() {
 
 void LockHost::Give(const Event& event) {
   machine_.Give(event);
-  OnSettled();
+  OnDrained();
 }
 
-void LockHost::OnSettled() {
+void LockHost::OnDrained() {
   Publish();
   if (std::exchange(failed_for_good_, false) && !Now().leads) {
     FailWaiters(LockResult::Failed(failure_), [](const Waiter&) { return true; });

@@ -104,7 +104,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
                                TransactionClient::Done done) override;
   void OnTransactionEnded(RequestId request, const MachineHost::Flight& flight,
                           const TransactionResult& result) override;
-  void OnSettled() override;
+  void OnDrained() override;
   void OnAnswer(Answer answer) override;
   void OnNote(Note note) override;
   void OnReleaseToAnnounce() override {

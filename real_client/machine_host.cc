@@ -48,7 +48,7 @@ void MachineHost::Take(const Event& event) {
 
 void MachineHost::OnTimer(TimerId timer) {
   Give(TimerFired{.timer = timer});
-  owner_.OnSettled();
+  owner_.OnDrained();
 }
 
 // --- transactions --------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ void MachineHost::OnEnded(RequestId request, TransactionResult result) {
   owner_.OnTransactionEnded(request, flight, result);
   if (result.commit_sent) result.commit_sent = clock_.FromMonotonic(*result.commit_sent);
   Give(TransactionEnded{.request = request, .step = flight.step, .result = std::move(result)});
-  owner_.OnSettled();
+  owner_.OnDrained();
 }
 
 void MachineHost::Do(const CancelTransaction& effect) {

@@ -51,7 +51,7 @@ class MachineHost {
     // The machine has taken a step, whose effects are carried out next.
     virtual void OnStep() {}
     // The machine has taken a timer or the end of a transaction, and all events that followed.
-    virtual void OnSettled() = 0;
+    virtual void OnDrained() = 0;
 
     // Effects of the machine.
     virtual void OnLeadershipChanged(const LeadershipChanged& /*changed*/) {}

@@ -70,7 +70,7 @@ class ForeignNode final : public CallInterceptor {
                                        [this, lock](const Event& event) {
                                          queued_.push_back({.lock = lock, .event = event});
                                        },
-                                   .settle = [this] { TakeQueued(); }});
+                                   .take_queued = [this] { TakeQueued(); }});
     }
   }
 

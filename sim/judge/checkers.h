@@ -47,7 +47,7 @@ namespace whorl::sim {
 struct NullListener {
   template <typename Change>
   void On(const Change&, const Now&) {}
-  void Settle(uint16_t, const Now&) {}
+  void OnCountsChanged(uint16_t, const Now&) {}
 };
 
 class Checkers {
@@ -63,8 +63,8 @@ class Checkers {
   void Observe(const Observation& observation);
   // The same, and counts the violations in `tallies`, if it is not null. `listener` is told what the
   // judges are told, after them:
-  //   On(x, now)         of every observation and every change of the ledger
-  //   Settle(lock, now)  when what the ledger counts for a lock may have changed
+  //   On(x, now)                  of every observation and every change of the ledger
+  //   OnCountsChanged(lock, now)  when what the ledger counts for a lock may have changed
   template <typename Listener>
   void Observe(const Observation& observation, Tallies* tallies, Listener& listener);
 
@@ -95,7 +95,7 @@ class Checkers {
                             NoWorkAfterRelease, SingleWorker>;
 
   // Updates the ledger, then notifies judges and listener of the observation and of the ledger's
-  // change, then settles the locks whose counts may have changed.
+  // change, then calls OnCountsChanged for each lock whose counts may have changed.
   template <typename Observed, typename Listener>
   void Take(const Observed& x, const Now& now, Listener& listener);
   template <typename Listener>
@@ -151,15 +151,15 @@ void Checkers::Take(const Observed& x, const Now& now, Listener& listener) {
   Notify(x, now, listener);
   if constexpr (std::is_same_v<Observed, ParticipationEnded> ||
                 std::is_same_v<Observed, BeliefChanged> || std::is_same_v<Observed, WorkChanged>) {
-    listener.Settle(x.lock, now);
+    listener.OnCountsChanged(x.lock, now);
   }
   if constexpr (std::is_same_v<Observed, SpannerAvailability>) {
     for (size_t lock = 0; lock < setup_->locks.size(); ++lock) {
-      listener.Settle(static_cast<uint16_t>(lock), now);
+      listener.OnCountsChanged(static_cast<uint16_t>(lock), now);
     }
   }
   if (const std::optional<int16_t> node = checkers_internal::NodeChangedBy(x)) {
-    for (const uint16_t lock : setup_->Node(*node).locks) listener.Settle(lock, now);
+    for (const uint16_t lock : setup_->Node(*node).locks) listener.OnCountsChanged(lock, now);
   }
 }
 
@@ -169,7 +169,7 @@ void Checkers::Take(const RowCommitted& x, const Now& now, Listener& listener) {
   const std::optional<VersionChanged> change = ledger_.On(x, *setup_);
   if (!change) return;
   Notify(*change, now, listener);
-  if (change->kind != TokenChange::kKept) listener.Settle(change->lock, now);
+  if (change->kind != TokenChange::kKept) listener.OnCountsChanged(change->lock, now);
 }
 
 template <typename Listener>
@@ -177,7 +177,7 @@ void Checkers::Take(const LeadershipViewChanged& x, const Now& now, Listener& li
   const Ledger::StandingEffects effects = ledger_.On(x, *setup_);
   if (effects.own_token) Notify(*effects.own_token, now, listener);
   if (effects.stepped_down) Notify(*effects.stepped_down, now, listener);
-  listener.Settle(x.lock, now);
+  listener.OnCountsChanged(x.lock, now);
 }
 
 template <typename Change, typename Listener>

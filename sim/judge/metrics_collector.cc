@@ -62,7 +62,7 @@ void MetricsCollector::On(const TransactionLeft& x, const Now&) {
   }
 }
 
-void MetricsCollector::Settle(uint16_t lock, const Now& now) {
+void MetricsCollector::UpdateIntervals(uint16_t lock, const Now& now) {
   SetOpen(locks[lock].without_holder_since, now.ledger.AnsweredCount(lock) == 0, now.at, metrics,
           Metric::kWithoutHolderSum, Metric::kWithoutHolderMax);
   SetOpen(locks[lock].overlap_since, now.ledger.BelieverCount(lock) > 1, now.at, metrics,

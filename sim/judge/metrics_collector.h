@@ -62,7 +62,7 @@ struct MetricsCollector {
   }
 
   // After anything that the ledger counts has changed for the lock.
-  void Settle(uint16_t lock, const Now& now);
+  void UpdateIntervals(uint16_t lock, const Now& now);
   // The metrics if all open intervals end at `end`. REQUIRES: `end` is not before the last
   // observation.
   Metrics Until(Instant end) const;

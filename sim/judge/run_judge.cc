@@ -55,11 +55,11 @@ class RunJudge::Listener {
       }
     }
     Tell(x, now);
-    if constexpr (kDisturbs<Change>) judge_.no_wedge_.SettleQuiet(InRun(now));
+    if constexpr (kDisturbs<Change>) judge_.no_wedge_.RecomputeIfQuietChanged(InRun(now));
   }
-  void Settle(uint16_t lock, const Now& now) {
-    judge_.no_wedge_.Settle(lock, InRun(now));
-    judge_.metrics_.Settle(lock, now);
+  void OnCountsChanged(uint16_t lock, const Now& now) {
+    judge_.no_wedge_.RecomputeClock(lock, InRun(now));
+    judge_.metrics_.UpdateIntervals(lock, now);
   }
 
  private:

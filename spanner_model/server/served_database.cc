@@ -209,7 +209,7 @@ void ServedDatabase::Serve(const Proto& proto, const std::string& session, Answe
     return;
   }
   Begin(std::move(call), now);
-  Settle(now, out);
+  ApplyEffects(now, out);
 }
 
 template void ServedDatabase::Serve<ExecuteSql>(const v1::ExecuteSqlRequest&, const std::string&,
@@ -283,7 +283,7 @@ std::vector<v1::Session> ServedDatabase::CreateSessions(int count, Timestamp now
     session.name = MakeSessionName(name_, session.name);
     sessions.push_back(wire::EncodeSession(session));
   }
-  Settle(now, out);
+  ApplyEffects(now, out);
   return sessions;
 }
 
@@ -301,7 +301,7 @@ std::vector<v1::Session> ServedDatabase::ListSessions(Timestamp now) const {
 
 // --- the driver ----------------------------------------------------------------------------------
 
-void ServedDatabase::Settle(Timestamp now, std::vector<CallOutcome>& out) {
+void ServedDatabase::ApplyEffects(Timestamp now, std::vector<CallOutcome>& out) {
   Timestamp visible;  // the newest commit that became visible here
   // Commits that become visible at once append effects in this loop.
   for (size_t i = 0; i < effects_.size(); ++i) {
@@ -500,7 +500,7 @@ void ServedDatabase::BatchWrite(const v1::BatchWriteRequest& proto, const std::s
     groups->waiting.push_back(std::move(call));
   }
   for (size_t i = 0; i < kGroupsAtOnce; ++i) BeginNextOf(*groups, now);
-  Settle(now, out);
+  ApplyEffects(now, out);
   // Otherwise the last of the groups that are under way answers.
   const bool all_refused =
       groups->left == 0 &&
@@ -573,12 +573,12 @@ void ServedDatabase::RunDue(Timestamp now, std::vector<CallOutcome>& out) {
   while (!commits_due_.empty() && commits_due_.begin()->first <= now) {
     const TransactionId id = commits_due_.extract(commits_due_.begin()).mapped();
     model::CommitVisible(catalogue_, database_, id, LeadersAt(now), effects_);
-    Settle(now, out);
+    ApplyEffects(now, out);
   }
   if (look_due_ && *look_due_ <= now) {
     look_due_.reset();
     model::LookAgain(catalogue_, database_, LeadersAt(now), effects_);
-    Settle(now, out);
+    ApplyEffects(now, out);
   }
 }
 
@@ -591,7 +591,7 @@ void ServedDatabase::ChangeSchema(SchemaChange change, Timestamp now,
   const auto leaders = LeadersAt(now, splits.size());
   model::ChangeSchema(catalogue_, database_, std::move(change.schema), std::move(splits),
                       change.kept, leaders, effects_);
-  Settle(now, out);
+  ApplyEffects(now, out);
 }
 
 void ServedDatabase::RefuseAll(const Status& status, std::vector<CallOutcome>& out) {

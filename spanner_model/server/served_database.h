@@ -113,13 +113,13 @@ class ServedDatabase {
     Answer answer;
   };
 
-  // Gives the call to the model. Its effects, which follow those that there are, are for Settle.
+  // Gives the call to the model. Its effects, which follow those that there are, are for ApplyEffects.
   void Begin(Pending pending, Timestamp now);
   // One for each split, and `more`.
   std::vector<model::ClockReading> LeadersAt(Timestamp now, size_t more = 0) const;
   CallName NextCallName();
   // Acts on the model's effects_ until there are no more.
-  void Settle(Timestamp now, std::vector<CallOutcome>& out);
+  void ApplyEffects(Timestamp now, std::vector<CallOutcome>& out);
   // Answers a call that the model has answered, or goes on with it.
   void Finish(Pending pending, const Response& response, Timestamp now,
               std::vector<CallOutcome>& out);

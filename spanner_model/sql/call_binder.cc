@@ -318,7 +318,7 @@ Bound ExpressionBinder::BindAggregate(const ast::Expression& call) {
       return {};
     }
     Bound& argument = arguments.front();
-    Settle(argument);
+    DefaultToInt64(argument);
     if (aggregate.kind != AggregateKind::kCount) type = argument.type.value_or(Type::kInt64);
     const bool ordered = aggregate.kind == AggregateKind::kCount || IsOrdered(type);
     if (!ordered) {

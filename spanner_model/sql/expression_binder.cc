@@ -297,7 +297,7 @@ void ExpressionBinder::Infer(Bound& parameter, Type type) {
   parameter.type = type;
 }
 
-void ExpressionBinder::Settle(Bound& bound) {
+void ExpressionBinder::DefaultToInt64(Bound& bound) {
   if (failed() || bound.type) return;
   Coerce(bound, Type::kInt64);
   bound.type = Type::kInt64;
@@ -432,7 +432,7 @@ Bound ExpressionBinder::BindOperator(const ast::Expression& expression) {
       return BindLogical(expression, std::move(operands));
     case Op::kIsNull:
     case Op::kIsNotNull:
-      Settle(operands.front());
+      DefaultToInt64(operands.front());
       return MakeInner(expression.op, Type::kBool, expression.offset, std::move(operands));
     case Op::kInArray:
       return BindInArray(expression, std::move(operands));
@@ -571,7 +571,7 @@ Bound ExpressionBinder::BindInArray(const ast::Expression& expression,
     return {};
   }
   const bool is_subquery = array.node.op == Op::kSubquery;
-  if (is_subquery) Settle(value);  // NULL is an INT64 there
+  if (is_subquery) DefaultToInt64(value);  // NULL is an INT64 there
   if (is_subquery && array.type == Type::kInt64Array && value.type == Type::kFloat64) {
     CoerceByCast(array, Type::kFloat64Array);
   }

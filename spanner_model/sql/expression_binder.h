@@ -75,7 +75,7 @@ class ExpressionBinder {
   bool Coerce(Bound& bound, Type type);
 
   // Makes an expression without a type INT64, as in a result.
-  void Settle(Bound& bound);
+  void DefaultToInt64(Bound& bound);
 
  private:
   Bound BindTypedLiteral(const ast::Expression& expression);

@@ -104,7 +104,7 @@ class SelectBinder {
     }
     for (const ast::Expression& expression : group_expressions_) {
       GroupKey key{.expression = &expression, .bound = binder_.Bind(expression)};
-      binder_.Settle(key.bound);
+      binder_.DefaultToInt64(key.bound);
       RefuseUnordered(key.bound, select_.distinct ? "DISTINCT" : "GROUP BY");
       if (binder_.failed()) return;
       plan_.reads.AddAll(key.bound.columns);
@@ -180,7 +180,7 @@ class SelectBinder {
     } else {
       binder_.LookInto(outputs_);
       bound = binder_.Bind(expression);
-      binder_.Settle(bound);
+      binder_.DefaultToInt64(bound);
     }
     RefuseUnordered(bound, "ORDER BY");
     if (binder_.failed()) return;
@@ -226,7 +226,7 @@ class SelectBinder {
       return std::nullopt;
     }
     Bound bound = binder_.Bind(*expression);
-    binder_.Settle(bound);
+    binder_.DefaultToInt64(bound);
     if (binder_.failed()) return std::nullopt;
     if (bound.type != Type::kInt64) {
       binder_.Fail(expression->offset, clause + " expects an integer literal or parameter");
@@ -294,7 +294,7 @@ std::vector<BoundOutput> BindOutputs(ExpressionBinder& binder, const Table* tabl
       AddAllColumns(*table, item.offset, outputs);
     } else {
       BoundOutput output{.name = item.alias, .bound = binder.Bind(item.expression)};
-      binder.Settle(output.bound);
+      binder.DefaultToInt64(output.bound);
       // A name is a column, or the value of the group's column.
       const Op op = output.bound.node.op;
       const bool is_name = item.expression.kind == ast::ExpressionKind::kName ||

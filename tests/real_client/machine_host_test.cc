@@ -100,7 +100,7 @@ class MachineHostTest : public testing::Test, public MachineHost::Owner {
     heard_.emplace_back("ended");
   }
   void OnStep() override { heard_.emplace_back("step"); }
-  void OnSettled() override {
+  void OnDrained() override {
     heard_.emplace_back("settled");
     if (on_settled_) on_settled_();
   }

@@ -60,7 +60,7 @@ TEST_F(DatabaseAbort, DoesNothingToWhatCannotBeAborted) {
     EXPECT_TRUE(said.empty());
   }
   EXPECT_EQ(spanner.database, before);
-  spanner.Settle(committing.id);
+  spanner.CompleteCommit(committing.id);
   EXPECT_FALSE(Aborts(spanner, NameOf(1), Commit{.transaction = committing.id}, said));
 }
 

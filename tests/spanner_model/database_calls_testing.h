@@ -29,7 +29,7 @@ class Calls {
   // A Commit, including its commit wait.
   Response Commits(const Commit& commit) {
     const CallName name = Send(commit);
-    Settle();
+    CompleteCommits();
     return spanner_->AnswerTo(name);
   }
   Response Commits(const SessionName& session, const TransactionId& id) {
@@ -63,7 +63,7 @@ class Calls {
                           .sequence_number = sequence_number});
   }
   // Makes all commits under way visible.
-  void Settle() {
+  void CompleteCommits() {
     std::vector<TransactionId> committing;
     for (const TransactionState& one : spanner_->database.transactions) {
       if (one.phase == TransactionPhase::kCommitting && !one.replicated) {

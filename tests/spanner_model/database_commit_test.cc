@@ -21,7 +21,7 @@ TEST_F(DatabaseCommit, AStrongReadSeesNothingBeforeTheCommitIsVisible) {
   EXPECT_TRUE(spanner.IsCommitting(attempt.id));
   EXPECT_EQ(b.Read(ReadWriter("job")).rows, Rows({}));
   EXPECT_TRUE(spanner.Said<Committed>().empty());
-  spanner.Settle(attempt.id);
+  spanner.CompleteCommit(attempt.id);
   EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
   EXPECT_EQ(b.Read(ReadWriter("job")).rows, Rows({{"a"}}));
 }
@@ -185,7 +185,7 @@ TEST_F(DatabaseCommit, ACommitResentWhileCommittingAnswersEachCopyOnce) {
   const CallName second = attempt.SendCommit();
   EXPECT_EQ(spanner.AnswerTo(first).status.code, Code::kUnavailable);
   EXPECT_EQ(spanner.Said<CommitStarted>().size(), 1U);
-  spanner.Settle(attempt.id);
+  spanner.CompleteCommit(attempt.id);
   EXPECT_EQ(spanner.AnswerTo(second).status, Status{});
   EXPECT_EQ(spanner.Said<Committed>().front().commit_call, second);
   spanner.ExpectEveryCallAnsweredOnce();
@@ -208,7 +208,7 @@ TEST_F(DatabaseCommit, ARollbackAfterACommitFails) {
   const Status refused = Error(Code::kFailedPrecondition,
                                "Cannot rollback a transaction after it has been committed.");
   EXPECT_EQ(attempt.Rollback().status, refused);
-  spanner.Settle(attempt.id);
+  spanner.CompleteCommit(attempt.id);
   EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
   EXPECT_EQ(attempt.Rollback().status, refused);
   EXPECT_TRUE(spanner.NewestRow(kLocks, {"job"}));

@@ -45,7 +45,7 @@ TEST_F(DatabaseLock, ASingleUseReadNeitherWaitsNorIsInTheWay) {
   two.older.Run(SetWriter("job", "a"));
   const CallName commit = two.older.SendCommit();
   EXPECT_EQ(a.Read(ReadWriter("job")).rows, Rows({{"nobody"}}));
-  spanner.Settle(two.older.id);
+  spanner.CompleteCommit(two.older.id);
   EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
 }
 
@@ -55,7 +55,7 @@ TEST_F(DatabaseLock, AReaderWaitsForACommitThatIsNotYetVisible) {
   Attempt writer = spanner.SendsCommitOf(SetWriter("job", "a"));
   Attempt reader = spanner.NewClient().Begin();
   const CallName read = reader.WaitsToRun(ReadWriter("job"));
-  spanner.Settle(writer.id);
+  spanner.CompleteCommit(writer.id);
   EXPECT_EQ(spanner.AnswerTo(read).result.rows, Rows({{"a"}}));
 }
 
@@ -78,9 +78,9 @@ TEST_F(DatabaseLock, TwoCommitsOfOneRowFollowEachOther) {
   second.Run(SetWriter("job", "b"));
   first.SendCommit();
   const CallName waiting = second.WaitsToCommit();
-  spanner.Settle(first.id);
+  spanner.CompleteCommit(first.id);
   EXPECT_TRUE(spanner.IsCommitting(second.id));
-  spanner.Settle(second.id);
+  spanner.CompleteCommit(second.id);
   EXPECT_GT(spanner.AnswerTo(waiting).commit_timestamp, spanner.Said<Committed>()[0].commit);
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(3), Value("b"));
 }
@@ -108,7 +108,7 @@ TEST_F(DatabaseLock, AYoungerCommitWaitsForAnOlderReader) {
   EXPECT_EQ(two.older.Run(ReadWriter("job")).result.rows, Rows({{"nobody"}}));
   two.older.Commit();
   EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
-  spanner.Settle(two.younger.id);
+  spanner.CompleteCommit(two.younger.id);
   EXPECT_EQ(spanner.AnswerTo(waiting).status, Status{});
 }
 
@@ -120,7 +120,7 @@ TEST_F(DatabaseLock, AHolderThatIsWoundedWhileItWaitsIsAnsweredAtOnce) {
   two.older.Run(SetWriter("job", "a"));
   const CallName commit = two.older.SendCommit();
   EXPECT_EQ(spanner.AnswerTo(waiting).status.code, Code::kAborted);
-  spanner.Settle(two.older.id);
+  spanner.CompleteCommit(two.older.id);
   EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
   EXPECT_EQ(spanner.NewestRow(kLocks, {"job"})->at(3), Value("a"));
   spanner.ExpectEveryCallAnsweredOnce();

@@ -143,7 +143,7 @@ TEST_F(DatabaseMutation, AnInsertThatMeetsACommittingOneWaitsAndIsRefused) {
   const CallName first = calls.Send(insert);
   const CallName second = calls.Send(insert);
   EXPECT_TRUE(spanner.Waits(second));
-  calls.Settle();
+  calls.CompleteCommits();
   EXPECT_EQ(spanner.AnswerTo(first).status, Status{});
   EXPECT_EQ(spanner.AnswerTo(second).status.code, Code::kAlreadyExists);
 }
@@ -216,7 +216,7 @@ TEST_F(DatabaseBatch, ABatchThatWaitsRunsOnceWhenItGoesOn) {
                                  .sequence_number = 1});
   // A commit under way decides whether the row exists.
   EXPECT_TRUE(spanner.Waits(batch));
-  spanner.Settle(writer.id);
+  spanner.CompleteCommit(writer.id);
   const Response response = spanner.AnswerTo(batch);
   ASSERT_EQ(response.batch.size(), 2U);
   EXPECT_EQ(response.batch[0].row_count, 1);
@@ -238,7 +238,7 @@ TEST_F(DatabaseMutation, NewReaderWaitsForAnOlderCommitOfMutationsThatWaits) {
   Attempt reader = spanner.NewClient().Begin();
   const CallName read = reader.WaitsToRun(ReadWriter("job"));
   holder.Rollback();
-  calls.Settle();
+  calls.CompleteCommits();
   EXPECT_EQ(spanner.AnswerTo(commit).status, Status{});
   EXPECT_EQ(spanner.AnswerTo(read).result.rows, std::vector<Row>{{"b"}});
 }

@@ -132,7 +132,7 @@ TEST(DatabaseSnapshot, AnExactReadWaitsForWhatCommitsAtOrBeforeIt) {
   EXPECT_EQ(world.Sees(AsOf(given - Microseconds(1))), "v2");
   const CallName read = world.SendsRead(AsOf(given));
   EXPECT_TRUE(world.spanner.Waits(read));
-  world.calls.Settle();
+  world.calls.CompleteCommits();
   EXPECT_EQ(world.spanner.AnswerTo(commit).status, Status{});
   EXPECT_EQ(world.spanner.AnswerTo(read).result.rows, Rows({{"v3"}}));
 }
@@ -355,7 +355,7 @@ TEST(DatabaseOptimistic, ItsWritesWaitForAnOlderReader) {
   const CallName commit = world.calls.Send(Commit{.transaction = id});
   EXPECT_TRUE(world.spanner.Waits(commit));
   reader.Rollback();
-  world.calls.Settle();
+  world.calls.CompleteCommits();
   EXPECT_EQ(world.spanner.AnswerTo(commit).status, Status{});
 }
 
@@ -389,7 +389,7 @@ TEST(DatabaseRepeatableRead, AllowsWriteSkew) {
     world.calls.Run("", b, SetWriter("job", "b"));
     EXPECT_EQ(world.calls.Commits("", a).status, Status{});
     const CallName second = world.calls.Send(Commit{.transaction = b});
-    world.calls.Settle();
+    world.calls.CompleteCommits();
     EXPECT_EQ(world.spanner.AnswerTo(second).status.ok(), isolation == Isolation::kRepeatableRead);
   }
 }
@@ -424,9 +424,9 @@ TEST(DatabaseRepeatableRead, IsTheDefaultWhereTheDatabaseSaysSo) {
     world.spanner.Advance(Milliseconds(1));
     const CallName write = world.SendsWrite("v3");
     EXPECT_EQ(world.spanner.Waits(write), isolation == Isolation::kSerializable);
-    world.calls.Settle();
+    world.calls.CompleteCommits();
     world.calls.Ask(Rollback{.transaction = id});
-    world.calls.Settle();
+    world.calls.CompleteCommits();
   }
 }
 

@@ -6,7 +6,7 @@
 //   attempt.Run(InsertLock("job", "a"));
 //   const Timestamp commit = attempt.Commit();
 //
-// Time moves only by Advance, and by Settle, which completes a commit. Calls that may have to wait
+// Time moves only by Advance, and by CompleteCommit. Calls that may have to wait
 // are sent by Send or SendCommit; Run, Commit and Rollback require an answer at once.
 #pragma once
 
@@ -227,7 +227,7 @@ class Spanner {
     Keep([&](auto leaders, auto& out) { model::LookAgain(catalogue, database, leaders, out); });
   }
   // Waits until the commit is visible. REQUIRES: it has started.
-  void Settle(const TransactionId& id) {
+  void CompleteCommit(const TransactionId& id) {
     Advance(kEpsilon * 3);
     EXPECT_TRUE(IsCommitting(id));
     if (IsCommitting(id)) CommitVisible(id);
@@ -336,7 +336,7 @@ inline Response Attempt::TryCommit() { return spanner_->AnswerTo(SendCommit()); 
 
 inline Timestamp Attempt::Commit() {
   const CallName call = SendCommit();
-  spanner_->Settle(id);
+  spanner_->CompleteCommit(id);
   const Response response = spanner_->AnswerTo(call);
   EXPECT_EQ(response.status, Status{});
   return response.commit_timestamp;

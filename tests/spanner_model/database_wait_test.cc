@@ -26,10 +26,10 @@ TEST_F(DatabaseWait, WaitersAreWokenInTheOrderOfTheirAgeNotOfTheirArrival) {
   }
   Attempt holder = spanner.SendsCommitOf(SetWriter("job", "h"));
   for (const size_t i : {1U, 0U, 2U}) waiters[i].WaitsToCommit();
-  spanner.Settle(holder.id);
+  spanner.CompleteCommit(holder.id);
   for (const size_t i : {2U, 0U, 1U}) {
     EXPECT_TRUE(spanner.IsCommitting(waiters[i].id)) << i;
-    spanner.Settle(waiters[i].id);
+    spanner.CompleteCommit(waiters[i].id);
   }
   spanner.ExpectEveryCallAnsweredOnce();
 }
@@ -40,7 +40,7 @@ TEST_F(DatabaseWait, AWaitingOlderCommitIsNotStarvedByNewReaders) {
   three.reader.Commit();
   EXPECT_TRUE(spanner.IsCommitting(three.writer.id));
   EXPECT_TRUE(spanner.Waits(three.read));
-  spanner.Settle(three.writer.id);
+  spanner.CompleteCommit(three.writer.id);
   EXPECT_EQ(spanner.AnswerTo(three.read).result.rows, Rows({{"a"}}));
 }
 
@@ -61,7 +61,7 @@ TEST_F(DatabaseWait, AFirstStatementMayWaitAndBeginsWhenItIsWoken) {
   Attempt writer = spanner.SendsCommitOf(SetWriter("job", "a"));
   const CallName first = spanner.NewClient().SendFirst(ReadWriter("job"));
   EXPECT_TRUE(spanner.Waits(first));
-  spanner.Settle(writer.id);
+  spanner.CompleteCommit(writer.id);
   const Response response = spanner.AnswerTo(first);
   EXPECT_EQ(response.result.rows, Rows({{"a"}}));
   EXPECT_NE(spanner.Find(response.transaction), nullptr);
@@ -74,7 +74,7 @@ TEST_F(DatabaseWait, AFirstStatementThatFailsAfterWaitingLeavesNothing) {
   const CallName second = spanner.NewClient().SendFirst(InsertLock("job", "c"));
   EXPECT_TRUE(spanner.Waits(first));
   EXPECT_TRUE(spanner.Waits(second));
-  spanner.Settle(writer.id);
+  spanner.CompleteCommit(writer.id);
   for (const CallName& call : {first, second}) {
     EXPECT_EQ(spanner.AnswerTo(call).status.code, Code::kAlreadyExists);
     EXPECT_EQ(spanner.AnswerTo(call).transaction, "");
@@ -92,7 +92,7 @@ TEST_F(DatabaseWait, ACommitResentWhileItWaitsAnswersEachCopyOnce) {
   EXPECT_EQ(spanner.AnswerTo(first).status.code, Code::kUnavailable);
   EXPECT_TRUE(spanner.Waits(second));
   two.older.Commit();
-  spanner.Settle(two.younger.id);
+  spanner.CompleteCommit(two.younger.id);
   EXPECT_EQ(spanner.AnswerTo(second).status, Status{});
   spanner.ExpectEveryCallAnsweredOnce();
 }
@@ -106,7 +106,7 @@ TEST_F(DatabaseWait, AStatementResentWhileItWaitsIsRunOnce) {
   const CallName second = inserter.Send(InsertLock("job", "b"), 1);
   EXPECT_EQ(spanner.AnswerTo(first).status.code, Code::kUnavailable);
   EXPECT_TRUE(spanner.Waits(second));
-  spanner.Settle(writer.id);
+  spanner.CompleteCommit(writer.id);
   EXPECT_EQ(spanner.AnswerTo(second).result.row_count, 1);
   inserter.Commit();
   spanner.ExpectEveryCallAnsweredOnce();
@@ -140,7 +140,7 @@ TEST_F(DatabaseWait, AnIdleHolderIsAbortedWhenItIsInTheWay) {
   spanner.LookAgain();
   EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
   EXPECT_EQ(two.older.TryCommit().status.code, Code::kAborted);
-  spanner.Settle(two.younger.id);
+  spanner.CompleteCommit(two.younger.id);
   EXPECT_EQ(spanner.AnswerTo(waiting).status, Status{});
 }
 
@@ -225,7 +225,7 @@ TEST_F(DatabaseWait, TheLookIsCalledOffOnceNothingWaits) {
   two.older.Commit();
   EXPECT_TRUE(spanner.IsCommitting(two.younger.id));
   EXPECT_EQ(spanner.Said<RetryCancelled>().size(), 1U);
-  spanner.Settle(two.younger.id);
+  spanner.CompleteCommit(two.younger.id);
   spanner.NewClient().Commits(InsertLock("other", "o"));
   EXPECT_EQ(spanner.Said<RetryCancelled>().size(), 1U);
 }
@@ -241,7 +241,7 @@ TEST_F(DatabaseWait, ALookIsAskedForWhenAWokenHolderMayFallIdle) {
   Attempt writer = spanner.RunsLater(SetWriter("job", "w"));
   const CallName commit = writer.SendCommit();
   EXPECT_TRUE(spanner.Said<RetryAt>().empty());
-  spanner.Settle(committing.id);
+  spanner.CompleteCommit(committing.id);
   EXPECT_EQ(spanner.AnswerTo(read).status, Status{});
   EXPECT_TRUE(spanner.Waits(commit));
   EXPECT_EQ(spanner.Said<RetryAt>().size(), 1U);

@@ -64,7 +64,7 @@ Instant LeastDeadline(const std::vector<Clock>& clocks) {
 
 }  // namespace
 
-void NoWedge::Settle(uint16_t lock, const RunNow& now) {
+void NoWedge::RecomputeClock(uint16_t lock, const RunNow& now) {
   const bool runs =
       was_quiet && now.ledger.CandidateCount(lock) > 0 && now.ledger.AnsweredCount(lock) == 0;
   Clock& clock = clocks[lock];
@@ -120,24 +120,25 @@ void NoWedge::On(const TransactionCommitted& x, const RunNow& now) {
 void NoWedge::Disturb(Instant until, const RunNow& now) {
   if (until <= undisturbed_from) return;
   undisturbed_from = until;
-  SettleAll(now);
+  RecomputeClocks(now);
 }
 
 void NoWedge::Excuse(Instant until, const RunNow& now) {
   if (until <= excused_until) return;
   excused_until = until;
-  SettleAll(now);
+  RecomputeClocks(now);
 }
 
 void NoWedge::Restart(uint16_t lock, const RunNow& now) {
   clocks[lock] = {};
   next_deadline = LeastDeadline(clocks);
-  Settle(lock, now);
+  RecomputeClock(lock, now);
 }
 
-void NoWedge::SettleAll(const RunNow& now) {
+void NoWedge::RecomputeClocks(const RunNow& now) {
   was_quiet = now.disturbances.IsQuiet();
-  for (size_t lock = 0; lock < clocks.size(); ++lock) Settle(static_cast<uint16_t>(lock), now);
+  for (size_t lock = 0; lock < clocks.size(); ++lock)
+    RecomputeClock(static_cast<uint16_t>(lock), now);
 }
 
 void NoWedge::Expire(const RunNow& now) {

@@ -68,10 +68,10 @@ struct NoWedge {
     if (now.at >= next_deadline) Expire(now);
   }
   // Called after any of the ledger's counts has changed for the lock.
-  void Settle(uint16_t lock, const RunNow& now);
+  void RecomputeClock(uint16_t lock, const RunNow& now);
   // Called after a quiet time may have begun or ended, for all locks.
-  void SettleQuiet(const RunNow& now) {
-    if (now.disturbances.IsQuiet() != was_quiet) SettleAll(now);
+  void RecomputeIfQuietChanged(const RunNow& now) {
+    if (now.disturbances.IsQuiet() != was_quiet) RecomputeClocks(now);
   }
   // Called when the invariant is promised again for the lock: no time before counts.
   void Restart(uint16_t lock, const RunNow& now);
@@ -79,7 +79,7 @@ struct NoWedge {
   std::string UnknownBecause(const RunNow& end) const;
 
   void Expire(const RunNow& now);
-  void SettleAll(const RunNow& now);
+  void RecomputeClocks(const RunNow& now);
   // Waiting time counts from `until` at the earliest.
   void Disturb(Instant until, const RunNow& now);
   // The same, but within the limit of excuses.
