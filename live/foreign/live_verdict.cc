@@ -157,12 +157,11 @@ class DatabaseJudge {
   }
 
   LockJudge& LockOfRow(const Row& row) {
-    const auto* key = std::get_if<std::string>(&row[rules_.key_column]);
-    if (key == nullptr) return LockOf("lock");
+    const std::string key = LockInKeyOf(rules_, row);
     for (auto& [name, lock] : locks_) {
-      if (rules_.is_side_row(name, *key) && !sim::IsHeld(rules_, row)) return lock;
+      if (rules_.is_side_row(name, key) && !sim::IsHeld(rules_, row)) return lock;
     }
-    return LockOf(*key);
+    return LockOf(key);
   }
 
   const JudgedAs& as_;

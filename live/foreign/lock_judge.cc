@@ -16,9 +16,6 @@ namespace {
 using sim::Json;
 using sim::Verdict;
 
-// Of a row whose key is no text there is one only.
-constexpr const char* kOnlyLock = "lock";
-
 std::optional<size_t> HolderColumnOf(const ProtocolInfo& protocol) {
   for (size_t i = 0; i < protocol.columns.size(); ++i) {
     if (protocol.columns[i].name == protocol.holder_columns.holder) return i;
@@ -57,6 +54,11 @@ std::optional<check::Kind> KindOf(std::string_view event) {
 
 std::string NameOfClient(size_t client) { return Cat("client ", std::to_string(client + 1)); }
 
+std::string LockInKeyOf(const sim::Rules& rules, const Row& row) {
+  const auto* key = std::get_if<std::string>(&row[rules.key_column]);
+  return key == nullptr ? "lock" : *key;
+}
+
 LockJudge::LockJudge(const JudgedAs& as, std::string lock)
     : as_(as),
       lock_(std::move(lock)),
@@ -82,9 +84,7 @@ void LockJudge::Say(check::LogLine line) { checker_.Add({.place = {}, .what = st
 // --- commits -------------------------------------------------------------------------------------
 
 void LockJudge::Take(const CommittedRow& row, const CommitHeard* by) {
-  const Row& any = row.after ? *row.after : *row.before;
-  const auto* key = std::get_if<std::string>(&any[as_.rules().key_column]);
-  check::RowChange change = {.lock = key == nullptr ? std::string(kOnlyLock) : *key,
+  check::RowChange change = {.lock = LockInKeyOf(as_.rules(), row.after ? *row.after : *row.before),
                              .commit = row.commit,
                              .kind = !row.before  ? check::RowChangeKind::kInserted
                                      : !row.after ? check::RowChangeKind::kDeleted

@@ -35,6 +35,10 @@ namespace whorl::live {
 // "client 2", as people and rules count them.
 std::string NameOfClient(size_t client);
 
+// The lock that the row's key names, which for a row beside a lock's row is not the one that it belongs to. A
+// table whose key is no text has one row, and its lock is "lock".
+std::string LockInKeyOf(const sim::Rules& rules, const Row& row);
+
 struct CommitHeard {
   int16_t client = 0;
   std::string step;                // of the protocol; empty: none is recognised
