@@ -476,7 +476,20 @@ void Checker::OnSpan(const LogLine& log_line) {
       if (!spans[is_work]->EndNested(log_line.process, log_line.lock, log_line.at)) return;
       if (is_work) lines_.releases.End(log_line.process, log_line.lock, log_line.at);
       return AdvanceWatermark(log_line.at);
-    default:  // kMayEnd
+    case Statement::kMayEnd:
+    // No reader says these of a span.
+    case Statement::kStarted:
+    case Statement::kGone:
+    case Statement::kSawEnd:
+    case Statement::kAnswers:
+    case Statement::kOwns:
+    case Statement::kAccepts:
+    case Statement::kRefuses:
+    case Statement::kAborted:
+    case Statement::kCalled:
+    case Statement::kHasStill:
+    case Statement::kNotUnderstood:
+    case Statement::kOther:
       for (Spans* both : spans) both->MayEnd(log_line.process, log_line.lock, log_line.at);
       lines_.releases.Restart(log_line.process, log_line.at, Timestamp::Max());
       return;

@@ -591,7 +591,15 @@ void RecordReader::PassOver(LogLine& log_line, std::string_view reason, std::str
     case Statement::kRefuses:
       log_line.statement = Statement::kRefuses;
       return;
-    default:
+    case Statement::kStarted:
+    case Statement::kGone:
+    case Statement::kSawEnd:
+    case Statement::kAborted:
+    case Statement::kCalled:
+    case Statement::kMayEnd:
+    case Statement::kHasStill:
+    case Statement::kNotUnderstood:
+    case Statement::kOther:
       break;
   }
   // What it hands out, or takes, is another lock's.

@@ -211,9 +211,22 @@ bool IsRefusal(const TransactionResult& result) {
     case Code::kUnavailable:
     case Code::kDeadlineExceeded:
       return true;
-    default:
-      return result.attempts > 1;
+    case Code::kOk:
+    case Code::kCancelled:
+    case Code::kUnknown:
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+    case Code::kAlreadyExists:
+    case Code::kPermissionDenied:
+    case Code::kFailedPrecondition:
+    case Code::kOutOfRange:
+    case Code::kUnimplemented:
+    case Code::kInternal:
+    case Code::kDataLoss:
+    case Code::kUnauthenticated:
+      break;
   }
+  return result.attempts > 1;
 }
 
 }  // namespace

@@ -140,9 +140,21 @@ std::string_view RemedyOf(const Status& status, bool emulator) {
         return "is the emulator running? SPANNER_EMULATOR_HOST names its gRPC address";
       }
       return {};
-    default:
-      return {};
+    case Code::kOk:
+    case Code::kCancelled:
+    case Code::kUnknown:
+    case Code::kInvalidArgument:
+    case Code::kAlreadyExists:
+    case Code::kResourceExhausted:
+    case Code::kFailedPrecondition:
+    case Code::kAborted:
+    case Code::kOutOfRange:
+    case Code::kUnimplemented:
+    case Code::kInternal:
+    case Code::kDataLoss:
+      break;
   }
+  return {};
 }
 
 }  // namespace

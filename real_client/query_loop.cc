@@ -26,9 +26,19 @@ bool MayResend(const Status& status) {
     case Code::kInternal:
     case Code::kUnavailable:
       return true;
-    default:
-      return IsSessionNotFound(status);
+    case Code::kOk:
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+    case Code::kAlreadyExists:
+    case Code::kPermissionDenied:
+    case Code::kFailedPrecondition:
+    case Code::kOutOfRange:
+    case Code::kUnimplemented:
+    case Code::kDataLoss:
+    case Code::kUnauthenticated:
+      break;
   }
+  return IsSessionNotFound(status);
 }
 
 }  // namespace

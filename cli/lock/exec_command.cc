@@ -363,7 +363,14 @@ int LockedCommand::CodeOf(const GuardReport& last) {
       return last.number == ENOENT ? kNoSuchCommand : kCannotExecute;
     case GuardReportKind::kEnded:
       break;
-    default:
+    case GuardReportKind::kStarted:
+    case GuardReportKind::kTooLate:
+    case GuardReportKind::kWorks:
+    case GuardReportKind::kContinued:
+    case GuardReportKind::kNeedsTerminal:
+    case GuardReportKind::kEnding:
+    case GuardReportKind::kRefused:
+    case GuardReportKind::kGuardLost:
       return kExecFailed;
   }
   if (lost_ || last.cause == EndCause::kDeadline) return kExecFailed;

@@ -18,9 +18,20 @@ Outcome OutcomeOf(const Status& status) {
     case Code::kUnknown:
     case Code::kInternal:
       return Outcome::kUnknown;
-    default:
-      return Outcome::kAborted;
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+    case Code::kAlreadyExists:
+    case Code::kPermissionDenied:
+    case Code::kResourceExhausted:
+    case Code::kFailedPrecondition:
+    case Code::kAborted:
+    case Code::kOutOfRange:
+    case Code::kUnimplemented:
+    case Code::kDataLoss:
+    case Code::kUnauthenticated:
+      break;
   }
+  return Outcome::kAborted;
 }
 
 }  // namespace

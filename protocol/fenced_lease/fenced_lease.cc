@@ -504,7 +504,7 @@ void OnAsked(Context& here, const Asked& asked) {
 
 void OnTimer(Context& here, TimerId timer) {
   State& state = here.state;
-  switch (timer) {
+  switch (static_cast<TimerOfLease>(timer)) {
     case kPoll:
       return SendRead(here);
     case kTake:
@@ -516,7 +516,7 @@ void OnTimer(Context& here, TimerId timer) {
     case kBelieve:
       if (state.term && !state.term->believes) Believe(here);
       return;
-    default:  // kDeadline: looked at before every event
+    case kDeadline:  // looked at before every event
       return;
   }
 }

@@ -160,8 +160,9 @@ void OnEnded(Context& here, const TransactionEnded& ended) {
       return OnUpdated(here, ended.result);
     case Doing::kQuerying:
       return OnQueried(here, ended.result);
-    default:  // stopped meanwhile
-      return;
+    case Doing::kNothing:
+    case Doing::kSleeping:
+      return;  // stopped meanwhile
   }
 }
 

@@ -229,8 +229,10 @@ void OnEnded(Context& here, const TransactionEnded& ended) {
       return OnAcquireEnded(here, ended.result);
     case Doing::kBeating:
       return OnHeartbeatEnded(here, ended.result);
-    default:  // stopped meanwhile
-      return;
+    case Doing::kNothing:
+    case Doing::kSleeping:
+    case Doing::kReleasing:
+      return;  // stopped meanwhile
   }
 }
 

@@ -40,7 +40,21 @@ struct Encoder {
         return spanner::MakeNullValue<spanner::Bytes>();
       case Type::kTimestamp:
         return spanner::MakeNullValue<spanner::Timestamp>();
-      default:  // No protocol sends others.
+      // No protocol sends others.
+      case Type::kDate:
+      case Type::kNumeric:
+      case Type::kJson:
+      case Type::kFloat32:
+      case Type::kBoolArray:
+      case Type::kInt64Array:
+      case Type::kFloat64Array:
+      case Type::kStringArray:
+      case Type::kBytesArray:
+      case Type::kTimestampArray:
+      case Type::kDateArray:
+      case Type::kNumericArray:
+      case Type::kJsonArray:
+      case Type::kFloat32Array:  // No protocol sends others.
         break;
     }
     return {};

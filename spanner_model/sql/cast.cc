@@ -120,7 +120,18 @@ CastResult FromString(const std::string& text, Type to) {
       if (!number) return OutOfRange("Invalid NUMERIC value: " + text);
       return Value(*std::move(number));
     }
-    default:
+    case Type::kString:
+    case Type::kJson:
+    case Type::kBoolArray:
+    case Type::kInt64Array:
+    case Type::kFloat64Array:
+    case Type::kStringArray:
+    case Type::kBytesArray:
+    case Type::kTimestampArray:
+    case Type::kDateArray:
+    case Type::kNumericArray:
+    case Type::kJsonArray:
+    case Type::kFloat32Array:
       break;
   }
   return Value(text);
@@ -145,7 +156,22 @@ CastResult ToString(const Value& value, Type from) {
       return Error(Code::kInvalidArgument,
                    "CAST of a TIMESTAMP before 1967 to STRING is not modelled");
     }
-    default:  // a STRING, or a type whose values are texts
+    // Values that are texts already. Of the rest there is no cast to STRING, see CanCast.
+    case Type::kString:
+    case Type::kDate:
+    case Type::kNumeric:
+    case Type::kJson:
+    case Type::kFloat32:
+    case Type::kBoolArray:
+    case Type::kInt64Array:
+    case Type::kFloat64Array:
+    case Type::kStringArray:
+    case Type::kBytesArray:
+    case Type::kTimestampArray:
+    case Type::kDateArray:
+    case Type::kNumericArray:
+    case Type::kJsonArray:
+    case Type::kFloat32Array:
       break;
   }
   return value;
@@ -173,9 +199,20 @@ bool CanCast(Type from, Type to) {
     case kDate:
     case kTimestamp:
       return to == kString;
-    default:
-      return false;
+    case kJson:
+    case kBoolArray:
+    case kInt64Array:
+    case kFloat64Array:
+    case kStringArray:
+    case kBytesArray:
+    case kTimestampArray:
+    case kDateArray:
+    case kNumericArray:
+    case kJsonArray:
+    case kFloat32Array:
+      break;
   }
+  return false;
 }
 
 namespace {

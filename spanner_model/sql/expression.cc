@@ -66,9 +66,21 @@ bool CompareBy(Op op, Type type, const Value& left, const Value& right) {
       return Holds(op, CompareNumerics(std::get<std::string>(left), std::get<std::string>(right)));
     case Type::kFloat32:
       return CompareBy(op, Type::kFloat64, left, right);
-    default:  // the binder refuses to compare others
-      return false;
+    // The binder refuses to compare these.
+    case Type::kJson:
+    case Type::kBoolArray:
+    case Type::kInt64Array:
+    case Type::kFloat64Array:
+    case Type::kStringArray:
+    case Type::kBytesArray:
+    case Type::kTimestampArray:
+    case Type::kDateArray:
+    case Type::kNumericArray:
+    case Type::kJsonArray:
+    case Type::kFloat32Array:
+      break;
   }
+  return false;
 }
 
 Truth CompareNullable(Op op, Type type, const Value& left, const Value& right) {
@@ -139,9 +151,32 @@ class Evaluator {
       }
       case Op::kMakeArray:
         return MakeArray(at);
-      default:
-        return FromTruth(EvaluateTruth(at));
+      // Leaves were answered above; the others are BOOL.
+      case Op::kLiteral:
+      case Op::kParameter:
+      case Op::kSubquery:
+      case Op::kColumn:
+      case Op::kAggregate:
+      case Op::kAnd:
+      case Op::kOr:
+      case Op::kNot:
+      case Op::kIsNull:
+      case Op::kIsNotNull:
+      case Op::kIsTrue:
+      case Op::kIsFalse:
+      case Op::kEqual:
+      case Op::kNotEqual:
+      case Op::kLess:
+      case Op::kLessOrEqual:
+      case Op::kGreater:
+      case Op::kGreaterOrEqual:
+      case Op::kBetween:
+      case Op::kIn:
+      case Op::kInArray:
+      case Op::kStartsWith:
+        break;
     }
+    return FromTruth(EvaluateTruth(at));
   }
 
   // REQUIRES: the node is BOOL.
@@ -181,9 +216,36 @@ class Evaluator {
         return InArray(at);
       case Op::kStartsWith:
         return StartsWith(at);
-      default:
-        return ToTruth(Evaluate(at));
+      case Op::kLiteral:
+      case Op::kParameter:
+      case Op::kSubquery:
+      case Op::kColumn:
+      case Op::kAggregate:
+      case Op::kCurrentTimestamp:
+      case Op::kAdd:
+      case Op::kSubtract:
+      case Op::kMultiply:
+      case Op::kDivide:
+      case Op::kNegate:
+      case Op::kConcat:
+      case Op::kIf:
+      case Op::kCoalesce:
+      case Op::kNullIf:
+      case Op::kGreatest:
+      case Op::kLeast:
+      case Op::kCast:
+      case Op::kSafeCast:
+      case Op::kFunction:
+      case Op::kTimestampDiff:
+      case Op::kTimestampAdd:
+      case Op::kTimestampSub:
+      case Op::kArrayLength:
+      case Op::kMakeArray:
+      case Op::kInt64ToFloat64:
+      case Op::kStringToTimestamp:
+        break;
     }
+    return ToTruth(Evaluate(at));
   }
 
  private:
@@ -530,7 +592,16 @@ bool FitsType(Type type, const Value& value) {
       return std::holds_alternative<std::string>(value);
     case Type::kFloat32:
       return std::holds_alternative<Float64>(value);
-    default:
+    case Type::kBoolArray:
+    case Type::kInt64Array:
+    case Type::kFloat64Array:
+    case Type::kStringArray:
+    case Type::kBytesArray:
+    case Type::kTimestampArray:
+    case Type::kDateArray:
+    case Type::kNumericArray:
+    case Type::kJsonArray:
+    case Type::kFloat32Array:
       break;
   }
   const auto* array = std::get_if<Array>(&value);

@@ -326,9 +326,24 @@ bool ExpressionBinder::CanCoerce(const Bound& bound, Type type) {
     case Type::kString:
       return (type == Type::kTimestamp || type == Type::kDate) &&
              (literal || bound.node.op == Op::kParameter);
-    default:
-      return false;
+    case Type::kBool:
+    case Type::kBytes:
+    case Type::kTimestamp:
+    case Type::kDate:
+    case Type::kJson:
+    case Type::kBoolArray:
+    case Type::kInt64Array:
+    case Type::kFloat64Array:
+    case Type::kStringArray:
+    case Type::kBytesArray:
+    case Type::kTimestampArray:
+    case Type::kDateArray:
+    case Type::kNumericArray:
+    case Type::kJsonArray:
+    case Type::kFloat32Array:
+      break;
   }
+  return false;
 }
 
 bool ExpressionBinder::Coerce(Bound& bound, Type type) {

@@ -87,7 +87,16 @@ inline rc::Gen<Value> AnyValueOf(Type type) {
         return *rc::gen::element<std::string>("null", "[1,2]", R"({"a b":" \" ,"})");
       case Type::kFloat32:
         return Float64(*rc::gen::arbitrary<float>());
-      default:
+      case Type::kBoolArray:
+      case Type::kInt64Array:
+      case Type::kFloat64Array:
+      case Type::kStringArray:
+      case Type::kBytesArray:
+      case Type::kTimestampArray:
+      case Type::kDateArray:
+      case Type::kNumericArray:
+      case Type::kJsonArray:
+      case Type::kFloat32Array:
         break;
     }
     Array array;
