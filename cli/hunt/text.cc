@@ -168,9 +168,8 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
   const sim::Finding& finding = *named.finding;
   const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *named.kind, finding);
   out << '\n'
-      << named.protocol->name << ": " << WordOf(named.kind->invariant)
-      << (named.kind->where == "nothing" ? " violated before any commit" : " violated at ")
-      << (named.kind->where == "nothing" ? "" : named.kind->where) << " ("
+      << named.protocol->name << ": " << WordOf(named.kind->invariant) << " violated "
+      << named.kind->WhereText() << " ("
       << sim::PromiseText(
              sim::KnownOf(scenario, named.kind->invariant,
                           named.IsPromised() ? Promise::kPromised : Promise::kNotPromised))

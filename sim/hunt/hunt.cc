@@ -110,10 +110,9 @@ void Describe(const ViolationKind& kind, Scenario& scenario) {
   }
   const Breakage* found = Find(watched.breakages, kind);
   if (found == nullptr) return;
-  scenario.about =
-      Cat("Found by whorl hunt. ", WordOf(kind.invariant), " is violated at ",
-          FormatSeconds(found->at - Instant{}, 3), " s (",
-          kind.where == "nothing" ? "before any commit" : kind.where, "): ", found->text, ".");
+  scenario.about = Cat("Found by whorl hunt. ", WordOf(kind.invariant), " is violated at ",
+                       FormatSeconds(found->at - Instant{}, 3), " s (", kind.WhereText(),
+                       "): ", found->text, ".");
   scenario.name = Cat(scenario.protocol, ".", WordOf(kind.invariant), ".", kind.where);
 }
 

@@ -5,12 +5,14 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/text.h"
 #include "sim/report/trace.h"
 
 namespace whorl::sim {
 namespace {
 
 constexpr uint8_t kNoStep = 0xFF;
+constexpr std::string_view kNoCommit = "nothing";
 
 template <typename T, typename Variant>
 struct IndexOf;
@@ -36,6 +38,10 @@ std::string_view EventText(uint8_t event, std::index_sequence<I...>) {
 }
 
 }  // namespace
+
+std::string ViolationKind::WhereText() const {
+  return where == kNoCommit ? "before any commit" : Cat("at ", where);
+}
 
 void StepsOfRun::Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) {
   const auto event = static_cast<uint8_t>(observation.what.index());
@@ -67,7 +73,7 @@ std::string StepsOfRun::WhereOf(const InvariantResult& result) const {
       if (heard_[i].event != kTransactionCommitted) continue;
       return std::string(WordAt(heard_[i].step));
     }
-    return "nothing";
+    return std::string(kNoCommit);
   }
   const Heard& heard = heard_[shown - 1];
   if (heard.step != kNoStep) return std::string(WordAt(heard.step));

@@ -22,6 +22,8 @@ struct ViolationKind {
   // belongs to no step ("belief_changed"). A wedge is shown by a deadline, so for it the step of
   // the last commit before the deadline, or "nothing" if there was none.
   std::string where;
+  // `where` for people: "at takeover_update", or "before any commit".
+  std::string WhereText() const;
   friend auto operator<=>(const ViolationKind&, const ViolationKind&) = default;
 };
 
