@@ -240,7 +240,13 @@ class Plane final : public ControlPlane {
     Json ids = Json::array();
     for (live::CallRule& rule : rules)
       ids.push_back(controlled_.front.rules().Add(std::move(rule)));
-    Answer(response, 201, {{"ids", ids}});
+    Json answer = {{"ids", ids}};
+    if (!read.note.empty()) {
+      answer["note"] =
+          "these rules have the words of an earlier release, which go on working; "
+          "whorl convert FILE writes today's";
+    }
+    Answer(response, 201, answer);
   }
 
   void RemoveFaults(Response& response) {

@@ -32,6 +32,20 @@ TEST_F(ControlTest, FaultsComeAndGoWhileProgramsRun) {
   EXPECT_EQ(Get("/faults").dump(), R"({"faults":[]})");
 }
 
+TEST_F(ControlTest, RulesInEarlierWordsAreTakenWithANote) {
+  // docs/USING.md promises the note, and who posts rules sees no standard error.
+  StartServe();
+  const Json taken =
+      Post("/faults", R"({"faults": [{"method": "Commit", "do": "drop_reply", "count": 3}]})", 201);
+  EXPECT_EQ(taken["ids"].dump(), "[1]");
+  EXPECT_THAT(taken["note"].get<std::string>(),
+              AllOf(HasSubstr("an earlier release"), HasSubstr("whorl convert")));
+  const Json today =
+      Post("/faults",
+           R"({"faults": [{"match": {"method": "Commit"}, "do": "drop_reply", "nth": 3}]})", 201);
+  EXPECT_FALSE(today.contains("note")) << today.dump();
+}
+
 TEST_F(ControlTest, AClientIsCutOffAndLetGo) {
   StartServe({"--clients", "2"});
   EXPECT_EQ(Lock("init job").code, 0);
