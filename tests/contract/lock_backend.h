@@ -47,6 +47,8 @@ class LockBackend {
   virtual void Stop(const std::string& id) = 0;
   // Loses the next reply to a Commit, or to the process; its call hangs. False if it cannot.
   virtual bool LoseReply(const std::string& id) = 0;
+  // Fails the next Commit, which then has no effect, with FAILED_PRECONDITION. False if it cannot.
+  virtual bool RefuseCommit() = 0;
   // Deletes the sessions of the process, or all sessions. False if it cannot.
   virtual bool DeleteSessions(const std::string& id) = 0;
   // In the order in which they began.

@@ -122,6 +122,15 @@ void ALostReplyCostsNoLeadership(const ProtocolInfo& info, LockBackend& backend)
   EXPECT_EQ(backend.Terms()[0].ended, LocalInstant::Max());
 }
 
+// A client that hid the error would have a process lead without a row, beside the next one.
+void ARefusedCommitGivesNoLeadership(const ProtocolInfo& info, LockBackend& backend) {
+  if (!backend.RefuseCommit()) GTEST_SKIP() << "nothing here refuses a Commit";
+  StartLeader(info, backend);
+  backend.Start(Named(info, "b"));
+  backend.AwaitTransactions("b", 3);
+  EXPECT_EQ(Leaders(backend), Names{"a"});
+}
+
 void ADeletedSessionCostsNoLeadership(const ProtocolInfo& info, LockBackend& backend) {
   StartLeader(info, backend);
   if (!backend.DeleteSessions("a")) GTEST_SKIP() << "nothing here deletes sessions";
@@ -175,6 +184,7 @@ const std::vector<ContractCase>& ContractCases() {
       {"ALeaderThatPausedBeyondItsLeaseComesBackAsAFollower",
        Run<ALeaderThatPausedBeyondItsLeaseComesBackAsAFollower>, IsSafe},
       {"ALostReplyCostsNoLeadership", Run<ALostReplyCostsNoLeadership>, IsSafe},
+      {"ARefusedCommitGivesNoLeadership", Run<ARefusedCommitGivesNoLeadership>, Always},
       {"ADeletedSessionCostsNoLeadership", Run<ADeletedSessionCostsNoLeadership>, IsSafe},
       {"EachNameIsALockOfItsOwn", Run<EachNameIsALockOfItsOwn>, HasManyLocks},
   };

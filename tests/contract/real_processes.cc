@@ -133,6 +133,7 @@ class RealProcesses final : public LockBackend {
     Await(id, "the end of the process", [](const LockProcess& process) { return process.gone(); });
   }
   bool LoseReply(const std::string&) override { return database_->LoseNextCommitReply(); }
+  bool RefuseCommit() override { return database_->RefuseNextCommit(); }
   bool DeleteSessions(const std::string&) override { return database_->DeleteSessions(); }
 
   std::vector<Term> Terms() override {

@@ -62,6 +62,8 @@ class SimulatedProcesses final : public LockBackend {
     Strike({{"do", "drop_reply"}, {"node", id}});
     return true;
   }
+  // A step's first call would fail, which need not be its Commit; and no client library takes part.
+  bool RefuseCommit() override { return false; }
   bool DeleteSessions(const std::string& id) override {
     Strike({{"do", "session_loss"}, {"node", id}});
     return true;

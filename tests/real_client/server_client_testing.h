@@ -99,6 +99,19 @@ TEST_P(ServerClientTest, ATokenGoesAlongWithEveryCallAndAWrongOneIsToldAtOnceWit
   ExpectCommitted(InsertBy({.root_certificates = own_.certificate_pem, .access_token = "secret"}));
 }
 
+TEST_P(ServerClientTest, AnErrorOfCommitIsTold) {
+  // A client that hid it would have a process believe that it has taken a lock.
+  server_->SetFaults([](const CallInfo& call) -> server::FaultAction {
+    if (call.method != "Commit") return server::LetPass{};
+    return server::FailBefore{Error(Code::kFailedPrecondition, "refused by a test")};
+  });
+  const TransactionResult refused = Run(OneInsert("a"));
+  EXPECT_EQ(refused.outcome, Outcome::kAborted);
+  EXPECT_EQ(refused.status.code, Code::kFailedPrecondition) << FormatStatus(refused.status);
+  server_->SetFaults({});
+  EXPECT_TRUE(Run(Query(server::SelectValue("a"))).results.front().rows.empty());
+}
+
 TEST_P(ServerClientTest, ACancelledCommitIsUnknown) {
   // The Commit may have arrived, as here, where it is served later.
   Hold("Commit");

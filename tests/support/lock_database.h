@@ -28,6 +28,8 @@ class LockDatabase {
   virtual pid_t process() { return -1; }
   // Loses the reply to the next Commit. False if this database cannot do that.
   virtual bool LoseNextCommitReply() { return false; }
+  // Fails the next Commit with FAILED_PRECONDITION; it has no effect. False if this database cannot do that.
+  virtual bool RefuseNextCommit() { return false; }
   // Deletes the sessions of all clients. False if this database cannot do that.
   virtual bool DeleteSessions() { return false; }
 };

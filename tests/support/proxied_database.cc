@@ -15,11 +15,19 @@ namespace {
 using live::Interception;
 using live::ProxiedCall;
 
-class LosesCommitReplies final : public live::CallInterceptor {
+class StrikesCommits final : public live::CallInterceptor {
  public:
-  void LoseNext() { loses_next_ = true; }
-  bool waits() const { return loses_next_; }
+  void LoseNextReply() { loses_next_ = true; }
+  void RefuseNext() { refuses_next_ = true; }
+  bool waits() const { return loses_next_ || refuses_next_; }
 
+  Interception OnRequest(const ProxiedCall& call, const std::string&) override {
+    if (call.method != "Commit" || !refuses_next_.exchange(false)) return {};
+    return {.action = Interception::Action::kAnswer,
+            .delay = {},
+            .status = Error(Code::kFailedPrecondition, "refused by a test"),
+            .metadata = {}};
+  }
   Interception OnReply(const ProxiedCall& call, const Status& status,
                        const std::vector<std::string>&) override {
     const bool loses = call.method == "Commit" && status.ok() && loses_next_.exchange(false);
@@ -28,6 +36,7 @@ class LosesCommitReplies final : public live::CallInterceptor {
 
  private:
   std::atomic<bool> loses_next_ = false;
+  std::atomic<bool> refuses_next_ = false;
 };
 
 class ProxiedDatabase final : public LockDatabase {
@@ -37,7 +46,7 @@ class ProxiedDatabase final : public LockDatabase {
         proxy_(database_->Connection().endpoint, interceptor_),
         port_(proxy_.Open(/*node=*/0)) {}
   ~ProxiedDatabase() override {
-    EXPECT_FALSE(interceptor_.waits()) << "no Commit came whose reply was to be lost";
+    EXPECT_FALSE(interceptor_.waits()) << "no Commit came that was to be struck";
   }
   real_client::ConnectionOptions Connection() const override {
     real_client::ConnectionOptions connection = database_->Connection();
@@ -47,14 +56,18 @@ class ProxiedDatabase final : public LockDatabase {
   std::string path() const override { return database_->path(); }
   server::Server* server() override { return database_->server(); }
   bool LoseNextCommitReply() override {
-    interceptor_.LoseNext();
+    interceptor_.LoseNextReply();
+    return true;
+  }
+  bool RefuseNextCommit() override {
+    interceptor_.RefuseNext();
     return true;
   }
   bool DeleteSessions() override { return database_->DeleteSessions(); }
 
  private:
   const std::unique_ptr<LockDatabase> database_;
-  LosesCommitReplies interceptor_;
+  StrikesCommits interceptor_;
   live::FaultProxy proxy_;
   const uint16_t port_;
 };
