@@ -145,10 +145,22 @@ Status DecodeText(const std::string& text, Type type, Value& out) {
       return DecodeBytes(text, out);
     case Type::kTimestamp:
       return DecodeTimestampText(text, out);
-    default:
-      out = text;
-      return {};
+    case Type::kBool:
+    case Type::kString:
+    case Type::kBoolArray:
+    case Type::kInt64Array:
+    case Type::kFloat64Array:
+    case Type::kStringArray:
+    case Type::kBytesArray:
+    case Type::kTimestampArray:
+    case Type::kDateArray:
+    case Type::kNumericArray:
+    case Type::kJsonArray:
+    case Type::kFloat32Array:
+      break;
   }
+  out = text;
+  return {};
 }
 
 struct ValueEncoder {
