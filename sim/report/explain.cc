@@ -283,7 +283,8 @@ class StoryBuilder {
       }
     }
     Add(at_, Weight::kEvent, {},
-        Cat("nobody has had lock ", scenario_.locks[lock_], " since ", InstantText(from_), Mark()))
+        Cat("nobody has had lock ", Quoted(scenario_.locks[lock_]), " since ", InstantText(from_),
+            Mark()))
         .rank = Rank::kEvent;
   }
 

@@ -83,7 +83,8 @@ TraceTrack PerfettoWriter::LockOf(int16_t node, uint16_t lock) {
   NodeTracks& tracks = NodeOf(node);
   std::optional<TraceTrack>& track = tracks.locks[lock];
   if (!track) {
-    track = trace_.AddTrack(tracks.process, Cat("lock ", scenario_.locks[lock]), kLockOrder);
+    track =
+        trace_.AddTrack(tracks.process, Cat("lock ", Quoted(scenario_.locks[lock])), kLockOrder);
   }
   return *track;
 }

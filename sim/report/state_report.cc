@@ -384,7 +384,8 @@ Json CallsJson(const World& world, const Names& names) {
 
 std::string WhenText(const When& when, const Scenario& scenario, const Names& names) {
   return Cat("when ", names.Node(when.node), " reaches the phase ", WordOf(when.phase), " of ",
-             WordOf(when.step), when.lock ? Cat(" of lock ", scenario.locks[*when.lock]) : "",
+             WordOf(when.step),
+             when.lock ? Cat(" of lock ", Quoted(scenario.locks[*when.lock])) : "",
              when.count > 1 ? Cat(", time ", std::to_string(when.count)) : "");
 }
 

@@ -79,8 +79,8 @@ TEST_F(CliExploreTest, AViolationThatIsAskedForIsShownInExactTimeAndEndsWithOne)
   EXPECT_THAT(
       ended.out,
       AllOf(HasSubstr("violated: single_leader_belief (not promised), 1 fault and "),
-            AnyOf(HasSubstr("b began to believe that it leads lock lock while a believed so"),
-                  HasSubstr("a began to believe that it leads lock lock while b believed so")),
+            AnyOf(HasSubstr("b began to believe that it leads lock \"lock\" while a believed so"),
+                  HasSubstr("a began to believe that it leads lock \"lock\" while b believed so")),
             HasSubstr("!! single_leader_belief violated"), HasSubstr("fault pause\n")));
 }
 

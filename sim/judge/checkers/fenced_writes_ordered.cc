@@ -9,9 +9,9 @@ void FencedWritesOrdered::On(const WriteArrived& x, const Now& now) {
   std::optional<Accepted>& most = greatest[x.lock];
   if (most && *x.token < most->token) {
     now.Violated(kInvariant, x.lock, [&] {
-      return "the resource of lock " + now.LockName(x.lock) + " accepted " + now.NameOf(x.process) +
-             "'s token " + std::to_string(*x.token) + " after " + now.NameOf(most->process) +
-             "'s " + std::to_string(most->token);
+      return "the resource of lock " + now.QuotedLock(x.lock) + " accepted " +
+             now.NameOf(x.process) + "'s token " + std::to_string(*x.token) + " after " +
+             now.NameOf(most->process) + "'s " + std::to_string(most->token);
     });
   }
   if (!most || *x.token > most->token) most = {.token = *x.token, .process = x.process};

@@ -41,7 +41,7 @@ void HandedTokenMonotonic::On(const QuestionAnswered& x, const Now& now) {
   if (other && handed.token <= other->token) {
     now.Violated(kInvariant, x.lock, [&] {
       return now.NameOf(x.process) + " was handed the token " + std::to_string(handed.token) +
-             " of lock " + now.LockName(x.lock) + " after " + now.NameOf(other->term.process) +
+             " of lock " + now.QuotedLock(x.lock) + " after " + now.NameOf(other->term.process) +
              " had been handed " + std::to_string(other->token) + " in another term";
     });
   }

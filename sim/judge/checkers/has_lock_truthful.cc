@@ -30,7 +30,7 @@ void HasLockTruthful::On(const QuestionAnswered& x, const Now& now) {
   if (ever_owned && last.at >= x.asked_at) return;
   now.Violated(kInvariant, x.lock, [&] {
     return now.NameOf(x.process) + " asked at " + SinceStart(x.asked_at) + ", was told at " +
-           SinceStart(now.at) + " that it has lock " + now.LockName(x.lock) + ", and " +
+           SinceStart(now.at) + " that it has lock " + now.QuotedLock(x.lock) + ", and " +
            (ever_owned ? "had not owned it since " + SinceStart(last.at)
                        : std::string("had never owned it"));
   });

@@ -15,7 +15,7 @@ void LeaseRespected::On(const VersionChanged& x, const Now& now) {
                [&] {
                  const bool removed = x.kind == TokenChange::kRemoved;
                  return now.NameOf(x.writer) + (removed ? " removed" : " took") + " lock " +
-                        now.LockName(x.lock) + (removed ? ", held by " : " from ") +
+                        now.QuotedLock(x.lock) + (removed ? ", held by " : " from ") +
                         now.NameOf(owner) + ", with commit timestamp " + FormatRfc3339(x.commit) +
                         ", " + FormatDuration(*until - x.commit) + " before the lease's end at " +
                         FormatRfc3339(*until);

@@ -148,7 +148,7 @@ void NoWedge::Expire(const RunNow& now) {
     now.Violated({.invariant = kInvariant, .lock = lock, .at = first->deadline, .by = {}}, [&] {
       return "for " + FormatDuration(now.setup.locks[lock].wedge_bound) +
              " without a disturbance nobody would have been answered that it has lock " +
-             now.LockName(lock);
+             now.QuotedLock(lock);
     });
     first->deadline = kNever;
     next_deadline = LeastDeadline(clocks);
@@ -169,7 +169,7 @@ std::string NoWedge::UnknownBecause(const RunNow& end) const {
   const Duration left = last->deadline - end.at;
   // Negative while abandoned transactions delay the clock.
   const Duration passed = std::max(bound - left, Duration{});
-  return "at the end nobody had held lock " + end.LockName(lock) + " for " +
+  return "at the end nobody had held lock " + end.QuotedLock(lock) + " for " +
          FormatDuration(passed) + " of the " + FormatDuration(bound) +
          " that may pass; the run should last " + FormatDuration(left) + " longer";
 }

@@ -16,7 +16,7 @@ bool IsReleasedByItsOwner(const VersionChanged& x) {
 void NoWorkAfterRelease::On(const VersionChanged& x, const Now& now) {
   if (!IsReleasedByItsOwner(x) || !now.ledger.IsAtWork(x.writer, x.lock, now.setup)) return;
   now.Violated(kInvariant, x.lock, [&] {
-    return now.NameOf(x.writer) + " gave lock " + now.LockName(x.lock) +
+    return now.NameOf(x.writer) + " gave lock " + now.QuotedLock(x.lock) +
            " back while its application was still at work";
   });
 }

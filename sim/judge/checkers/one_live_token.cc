@@ -19,7 +19,7 @@ void JudgeHolders(uint16_t lock, const Now& now) {
   if (now.ledger.HolderCount(lock) <= 1) return;
   now.Violated(OneLiveToken::kInvariant, lock, [&] {
     return HolderNames(lock, now) + " take the live token " +
-           FormatToken(*now.ledger.Newest(lock)->token) + " of lock " + now.LockName(lock) +
+           FormatToken(*now.ledger.Newest(lock)->token) + " of lock " + now.QuotedLock(lock) +
            " for their own";
   });
 }

@@ -42,7 +42,7 @@ void PacedCalls::On(const TransactionStarted& x, const Now& now) {
   if (std::ssize(repeats.starts) <= most) return;
   now.Violated(kInvariant, x.lock, [&] {
     return now.NameOf(x.process) + " started " + std::to_string(repeats.starts.size()) + " times " +
-           std::string(WordOf(x.step)) + " of lock " + now.LockName(x.lock) +
+           std::string(WordOf(x.step)) + " of lock " + now.QuotedLock(x.lock) +
            " within a second, where at most " + std::to_string(most) + " are paced, " +
            TextOf(repeats.ending);
   });

@@ -13,8 +13,8 @@ void SingleLeaderBelief::On(const BeliefBegan& x, const Now& now) {
       if (!others.empty()) others += ", ";
       others += now.NameOf(process);
     }
-    return now.NameOf(x.process) + " began to believe that it leads lock " + now.LockName(x.lock) +
-           " while " + others + " believed so";
+    return now.NameOf(x.process) + " began to believe that it leads lock " +
+           now.QuotedLock(x.lock) + " while " + others + " believed so";
   });
 }
 

@@ -13,7 +13,7 @@ void SingleWorker::On(const WorkBegan& x, const Now& now) {
       if (!others.empty()) others += ", ";
       others += now.NameOf(process);
     }
-    return now.NameOf(x.process) + " began work under lock " + now.LockName(x.lock) + " while " +
+    return now.NameOf(x.process) + " began work under lock " + now.QuotedLock(x.lock) + " while " +
            others + (now.ledger.WorkerCount(x.lock) > 2 ? " were" : " was") + " still at work";
   });
 }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "base/text.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
 #include "sim/judge/check_report.h"
@@ -50,7 +51,7 @@ struct Now {
   Tallies* tallies = nullptr;  // null if nobody asks how often, or for a text
 
   std::string NameOf(ProcessId process) const { return setup.NameOf(process); }
-  const std::string& LockName(uint16_t lock) const { return setup.LockName(lock); }
+  std::string QuotedLock(uint16_t lock) const { return Quoted(setup.LockName(lock)); }
 
   struct Breach {
     Invariant invariant = Invariant::kOneLiveToken;

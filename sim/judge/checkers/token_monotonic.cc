@@ -12,7 +12,7 @@ void TokenMonotonic::On(const VersionChanged& x, const Now& now) {
   if (most && (token < *most || (token == *most && owner_changes))) {
     now.Violated(kInvariant, x.lock, [&] {
       return now.NameOf(x.writer) + " committed the token " + FormatToken(token) + " of lock " +
-             now.LockName(x.lock) + ", which had already had " + FormatToken(*most);
+             now.QuotedLock(x.lock) + ", which had already had " + FormatToken(*most);
     });
   }
   if (!most || token > *most) most = token;

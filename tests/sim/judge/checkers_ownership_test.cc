@@ -113,7 +113,7 @@ TEST(LeaseRespectedTest, CatchesATakeoverOneNanosecondEarly) {
   Trace trace = HeldByAUntil15();
   trace.At(Seconds(15)).Grants("b", Seconds(14), Seconds(15) - Nanoseconds(1));
   ExpectViolated(trace.EndsAt(Seconds(16)), kLease, Seconds(15), 5,
-                 {"b took lock lock from a", "1ns before", "00:00:15Z"});
+                 {"b took lock \"lock\" from a", "1ns before", "00:00:15Z"});
 }
 
 TEST(LeaseRespectedTest, AllowsATakeoverExactlyAtTheLeasesEnd) {
@@ -129,7 +129,8 @@ TEST(LeaseRespectedTest, CatchesTheRemovalOfAnotherNodesRow) {
   trace.At(Seconds(1)).Starts("a").Starts("b");
   trace.Lock("job_daily").Grants("a", Seconds(1));
   trace.At(Seconds(2)).Lock("job").Deletes("b", "job_daily");
-  ExpectViolated(trace.EndsAt(Seconds(3)), kLease, Seconds(2), 4, {"removed lock job_daily", "a"});
+  ExpectViolated(trace.EndsAt(Seconds(3)), kLease, Seconds(2), 4,
+                 {"removed lock \"job_daily\"", "a"});
 }
 
 TEST(LeaseRespectedTest, AllowsRemovalByTheOwnerAndByAnOperator) {

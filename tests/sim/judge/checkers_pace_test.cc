@@ -49,7 +49,7 @@ TEST(PacedCallsTest, ElevenInASecondAreTooManyWhateverTheAnswer) {
     Pace pace;
     for (int i = 0; i < 11; ++i) pace.Calls(Seconds(1) + Milliseconds(90 * i), kTake, code);
     ExpectViolated(pace.AtEnd(), Invariant::kPacedCalls, Milliseconds(1'900), 0,
-                   {"a started 11 times take of lock lock within a second", "at most 10"});
+                   {"a started 11 times take of lock \"lock\" within a second", "at most 10"});
   }
 }
 

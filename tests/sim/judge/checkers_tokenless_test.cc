@@ -71,7 +71,7 @@ TEST(TokenlessTest, TakingALiveLeaseIsAViolation) {
     const CheckReport report = table.trace.EndsAt(Seconds(15));
     if (early) {
       ExpectViolated(report, Invariant::kLeaseRespected, Seconds(14) - Nanoseconds(1), 0,
-                     {"b took lock lock from a"});
+                     {"b took lock \"lock\" from a"});
     } else {
       ExpectHolds(report, Invariant::kLeaseRespected);
     }
@@ -84,7 +84,7 @@ TEST(TokenlessTest, ReleasingAnothersLiveLeaseIsAViolationAndOnesOwnIsARelease) 
   another.At(Seconds(1)).Leases("a", lease_lock::steps::kAcquire, "a");
   another.At(Seconds(4)).Releases("b");
   const CheckReport report = another.trace.EndsAt(Seconds(5));
-  ExpectViolated(report, Invariant::kLeaseRespected, Seconds(4), 0, {"b removed lock lock"});
+  ExpectViolated(report, Invariant::kLeaseRespected, Seconds(4), 0, {"b removed lock \"lock\""});
   EXPECT_EQ(report.metrics[Sometimes::kRelease], 0);
   Table own("lease_lock");
   own.At(Seconds(1)).Leases("a", lease_lock::steps::kAcquire, "a");

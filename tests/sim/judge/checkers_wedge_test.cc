@@ -54,7 +54,7 @@ TEST(NoWedgeTest, IsUnknownWhenTheRunEndsBeforeTheBound) {
   EXPECT_EQ(WordOf(report[kWedge].verdict), "unknown");
   EXPECT_FALSE(report[kWedge].first);
   const std::string& why = report[kWedge].unknown_because;
-  EXPECT_NE(why.find("lock lock for 10s of the 31.2s"), std::string::npos) << why;
+  EXPECT_NE(why.find("lock \"lock\" for 10s of the 31.2s"), std::string::npos) << why;
   EXPECT_NE(why.find("should last 21.2s longer"), std::string::npos) << why;
 }
 

@@ -34,7 +34,7 @@ TEST(NoWorkAfterReleaseTest, IsBrokenByAnOwnerThatIsAtWork) {
   work.At(Seconds(3));
   work.GivesBack("a");
   ExpectViolated(work.AtEnd(), Invariant::kNoWorkAfterRelease, Seconds(3), 0,
-                 {"a gave lock lock back", "still at work"});
+                 {"a gave lock \"lock\" back", "still at work"});
 }
 
 TEST(NoWorkAfterReleaseTest, HoldsWhenWorkHasStopped) {

@@ -50,7 +50,8 @@ TEST_F(EpochToken, OfTwoHoldersIsOneTooMany) {
   const Witness run = Watch(TwoNodes(epoch_lease::kForgetfulName, kPause));
   const InvariantResult& broken = run.result.checks[Invariant::kOneLiveToken];
   ASSERT_EQ(broken.verdict, Verdict::kViolated);
-  EXPECT_THAT(broken.first->text, HasSubstr("take the live token 1 of lock lock for their own"));
+  EXPECT_THAT(broken.first->text,
+              HasSubstr("take the live token 1 of lock \"lock\" for their own"));
 }
 
 TEST_F(EpochToken, MayNotComeAgainWithARowThatWasDeleted) {
@@ -60,7 +61,7 @@ TEST_F(EpochToken, MayNotComeAgainWithARowThatWasDeleted) {
   const InvariantResult& broken = run.result.checks[Invariant::kTokenMonotonic];
   ASSERT_EQ(broken.verdict, Verdict::kViolated);
   EXPECT_THAT(broken.first->text,
-              HasSubstr("committed the token 1 of lock lock, which had already had 2"));
+              HasSubstr("committed the token 1 of lock \"lock\", which had already had 2"));
 }
 
 TEST_F(EpochToken, IsWrittenAsANumber) {

@@ -197,7 +197,7 @@ TEST(Perfetto, ShowsTermsBeliefsFaultsCallsAndViolations) {
   EXPECT_TRUE(picture.HasSlice("node a", "life", "a#1"));
   EXPECT_TRUE(picture.HasSlice("node a", "life", "paused"));
   EXPECT_TRUE(picture.HasSlice("node a", "faults", "pause (line 11)"));
-  EXPECT_TRUE(picture.HasSlice("node a", "lock lock", "believes that it leads"));
+  EXPECT_TRUE(picture.HasSlice("node a", "lock \"lock\"", "believes that it leads"));
   EXPECT_TRUE(picture.HasSlice("node b", "transactions", "takeover_update"));
   EXPECT_TRUE(picture.HasSlice("node b", "transactions", "takeover_update Commit"));
   EXPECT_TRUE(picture.HasSlice("Spanner", "calls served", "b takeover_update Commit"));
