@@ -1,6 +1,6 @@
-// Numbers and instants of a protocol's state of which only a part matters to what it does next. To the
-// code they are numbers as ever; a FieldSink (field_sink.h) is given that part alone, so that to it a process
-// that has done the same a thousand times is in the same state as after the first time.
+// Declares numbers and instants of a protocol's state that matter only in part to what it does next. To the
+// code they are ordinary numbers; a FieldSink (field_sink.h) gets that part alone, so that a process that has
+// done the same a thousand times is, to the sink, in the state that it had after the first time.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace whorl {
 
-// A form of which only what matters is a part, such as a FieldSink.
+// A form that holds only what matters to later steps, such as a FieldSink.
 template <typename Form>
 concept TakesWhatMatters = requires { Form::kOnlyWhatMatters; };
 
-// A number that a Counter<0> handed out as a name, from 1; 0 stands for none. It is compared with others
+// A number that a Counter<0> handed out as a name, from 1; 0 is none. It is compared with others
 // of the same process, for equality and order, and may be part of a text (NumberedName in random_id.h).
 struct Serial {
   int64_t n = 0;

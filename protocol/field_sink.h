@@ -2,7 +2,7 @@
 // types. A state is handed over by `sink.Add(state)`: structs add their fields (WHORL_FIELDS), and each kind of
 // field has a function here.
 //
-// Only what matters to later steps is added: see counting.h for numbers of which only a part does.
+// Only what matters to later steps is added: of some numbers, that is a part (counting.h).
 #pragma once
 
 #include <bit>

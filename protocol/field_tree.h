@@ -1,5 +1,5 @@
-// The fields of a value as a tree of names and values, so that a host can report the state of a
-// protocol whose types it does not know.
+// Turns the fields of a value into a tree of names and values, so that a host can report the state
+// of a protocol whose types it does not know.
 //
 // Invariants:
 //   1. Fields have their own names and come in the order of their declaration (VisitFields).
@@ -33,7 +33,7 @@ concept HasWord = requires(const T& value) {
   { WordOf(value) } -> std::same_as<std::string_view>;
 };
 
-// A type that stands for a point in time.
+// A type whose values are points in time.
 template <typename T>
 concept HasTimestamp = requires(const T& value) {
   { ToTimestamp(value) } -> std::same_as<Timestamp>;

@@ -1,5 +1,5 @@
-// Words: the names that protocols give to their steps, notes and draws, and the project's own words
-// for phases and invariants.
+// Declares the words that protocols give to their steps, notes and draws, and the project's own
+// words for phases and invariants.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Any protocol behind one interface, for the hosts that run it: the simulator and the real client.
+// Puts any protocol behind one interface, for the hosts that run it: the simulator and the real
+// client.
 //
 // Invariants:
 //   1. A ProtocolState is a value: a copy is independent of the original, and == compares the

@@ -159,9 +159,9 @@ struct StateTraits {
   bool compares_ids = false;
   bool ignores_wall_clock = false;  // it reads LocalTime::monotonic alone
   // How many leases ago something has to be for the protocol's steps not to depend on how many more, while no
-  // fault delays them. What lies further back need not be told apart, so a smaller number means fewer states,
-  // and one that is too small means that states are mistaken for one another (tests/sim/explore/memory_test.cc
-  // shows that those of our protocols are not).
+  // fault delays them. A search does not distinguish what lies further back, so a smaller number means fewer
+  // states, and one that is too small means that a search takes different states for one
+  // (tests/sim/explore/memory_test.cc shows that ours are not too small).
   int memory_leases = 4;
 };
 

@@ -1,4 +1,4 @@
-// Random names, as text, for processes and their attempts.
+// Draws random names, as text, for processes and their attempts.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The arguments of one step of a machine, as its small functions pass them on.
+// Bundles the arguments of one step of a machine, so that its small functions can pass them on.
 //
 // Deliberately left out: the event, which each function takes in the form that it handles.
 #pragma once

@@ -1,5 +1,5 @@
-// The token of a lock's row, as Spanner stores it: a commit timestamp, or an INT64 that counts the
-// grants (an epoch).
+// Represents the token of a lock's row, as Spanner stores it: a commit timestamp, or an INT64 that
+// counts the grants (an epoch).
 //
 // Tokens of one protocol are all of one type, the type of its token column, and ordered within it.
 // What a protocol hands to its users is a number (Answer::token): of a timestamp, its nanoseconds.
@@ -48,7 +48,7 @@ class Token {
 
   // Null if it is an epoch.
   constexpr const Timestamp* commit() const { return std::get_if<Timestamp>(&value_); }
-  // As it is handed to users. REQUIRES: an epoch is not negative.
+  // The number that users get. REQUIRES: an epoch is not negative.
   constexpr uint64_t Number() const {
     if (commit() != nullptr) return static_cast<uint64_t>(commit()->UnixNanos());
     return static_cast<uint64_t>(std::get<int64_t>(value_));

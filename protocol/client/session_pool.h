@@ -1,5 +1,5 @@
-// The sessions of one client: how many there are, who uses which, and when they are created, kept
-// alive and deleted.
+// Manages the sessions of one client: how many there are, who uses which, and when they are
+// created, kept alive and deleted.
 //
 // Like a protocol it is a value and functions that append effects to `out`. Its host makes the
 // calls, passes their results on, and sets one timer for NextPoolTime.

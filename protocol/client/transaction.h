@@ -1,4 +1,4 @@
-// A transaction as a protocol requests it, and how it ended.
+// Describes a transaction as a protocol requests it, and how it ended.
 //
 // A read-test-write transaction is a pure function of the results so far: Continue() says what to
 // do next, and a retry starts again without any results.

@@ -323,7 +323,7 @@ void OnOwnRow(Context& here, const LockRow& row, const Attempt& own) {
       return BeginTerm(here, claim, row.token, row.heartbeat);
     }
   } else if (own.cautious && own.number != state.last_term) {
-    // Whom it displaced is not known any more; nor how long ago it was committed.
+    // Which owner it displaced is no longer known, nor how long ago it was committed.
     HoldBack(here, Lengthened(here, std::max(state.longest_lease, here.config.lease)));
   }
   // No other process can believe in this process's row, so there is none to wait for.

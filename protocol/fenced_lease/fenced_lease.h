@@ -1,6 +1,6 @@
-// fenced_lease: a lease kept by heartbeats, taken by compare-and-set, and believed in only as long
-// as the holder's own clock can prove it. State diagram, promises and the argument why they hold:
-// README.md beside this file, which a change here has to keep true.
+// fenced_lease keeps a lease by heartbeats, takes it by compare-and-set, and believes in it only as
+// long as the holder's own clock can prove it. State diagram, promises and the argument why they
+// hold: README.md beside this file, which a change here has to keep true.
 //
 // Invariants:
 //   1. A process leads iff it has a term, believes in it, was not told to stop, and its own clock

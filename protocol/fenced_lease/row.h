@@ -1,4 +1,4 @@
-// The row of a lock as READ returns it, and the check that it is valid.
+// Represents the row of a lock as READ returns it, and checks that it is valid.
 #pragma once
 
 #include <cstdint>

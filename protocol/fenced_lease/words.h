@@ -1,4 +1,4 @@
-// The words of fenced_lease.
+// Declares the words of fenced_lease: its steps, notes and draws.
 #pragma once
 
 #include "protocol/names.h"

@@ -92,7 +92,7 @@ void Release(Context& here) {
 void OnPolled(Context& here, const Reply& reply) {
   State& state = here.state;
   if (state.stopping) {
-    // It came just before the stop: no work was begun under it.
+    // The lock came just before the stop, so no work was begun.
     state.lock = reply.lock;
     if (state.lock) Release(here);
     return;

@@ -1,4 +1,4 @@
-// lease_lock: Locker (locker.h) and a user of it, as a step machine.
+// lease_lock runs Locker (locker.h) and a user of it as one step machine.
 //
 // The user polls AcquireLock every quarter of a lease until it gets the lock, then lets background
 // heartbeats renew it every third of a lease, works while the lease lasts by its own wall clock,

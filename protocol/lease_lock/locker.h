@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   1. All times in a row are the caller's wall clock: `now` is read once for each attempt to
-//      acquire, heartbeat or release, and what is sent under it stays as it is in every retry.
+//      acquire, heartbeat or release, and every retry sends the same times.
 //   2. A row counts as leased to another owner while its leased_until + grace is not before `now`;
 //      the caller's own row is never in the way.
 //   3. The condition of ReleaseLock is that of AcquireLock, so it may delete another owner's row:
@@ -94,7 +94,7 @@ enum class CallKind : uint8_t { kAcquire, kHeartbeat, kRelease, kGet };
 // A call that is under way.
 struct Call {
   CallKind kind = CallKind::kAcquire;
-  Lock lock;                           // as it is being written; for kRelease and kGet, which one
+  Lock lock;                           // the row to write; for kRelease and kGet, which lock
   LeaseTerm term;                      // for kAcquire and kHeartbeat
   std::vector<std::string> keys_left;  // for AcquireAnyLock: those to try after lock.key, in order
   WHORL_FIELDS(Call, kind, lock, term, keys_left);
@@ -138,7 +138,7 @@ Next HeartbeatLock(const Locker& locker, const HeartbeatLockInput& input, Timest
                    Call& call);
 // Deletes the row if the owner could acquire it now. A missing row is no error.
 Next ReleaseLock(const Locker& locker, const Lock& lock, Timestamp now, Call& call);
-// The row as it is, expired or not; empty if there is none.
+// The present row, expired or not; empty if there is none.
 Next GetCurrentLock(const Locker& locker, const std::string& key, Call& call);
 
 // The transaction of `call` has ended.

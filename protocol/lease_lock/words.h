@@ -1,4 +1,4 @@
-// The words of lease_lock.
+// Declares the words of lease_lock: its steps, notes and draws.
 #pragma once
 
 #include "protocol/names.h"

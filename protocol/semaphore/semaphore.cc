@@ -138,7 +138,7 @@ void OnStarted(Context& here) {
   BeginRound(here);
 }
 
-// The row is left as it is.
+// The row is not changed.
 void OnStop(Context& here) {
   State& state = here.state;
   if (std::exchange(state.stopped, true)) return;

@@ -1,4 +1,4 @@
-// The semaphore of an article on Cloud Spanner, as a step machine.
+// Implements the semaphore of an article on Cloud Spanner as a step machine.
 //
 // One row names the service that leads and when it was last active. Every second each service runs
 // one UPDATE, which renews the row if it is the service's own, or takes it if it is older than the

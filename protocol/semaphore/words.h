@@ -1,4 +1,4 @@
-// The words of semaphore.
+// Declares the words of semaphore: its steps.
 #pragma once
 
 #include "protocol/names.h"

@@ -1,9 +1,10 @@
-// What Spanner can answer to each call, so that no fault shows a client what Spanner never shows.
+// Lists what Spanner can answer to each call, so that no fault shows a client what Spanner never
+// shows.
 //
 // From Spanner's documentation, the comments of its protos, and what the official emulator does. OK is
 // possible everywhere. A code that is missing here was never seen and is promised nowhere: a client that
 // fails because of it has not failed for a reason that it could meet.
-// Deliberately left out: the admin calls, of which only the codes of AnyCall() are said.
+// Deliberately left out: the admin calls; for them, only the codes of AnyCall() are known.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ class FieldAdder {
     self().AddWord(values.size());
     for (const T& value : values) self().Add(value);
   }
-  // Of maps in an order of their own only: that of a hash table is an accident.
+  // Takes only maps that have an order of their own: the order in a hash table is an accident.
   template <typename Map>
     requires requires {
       typename Map::mapped_type;

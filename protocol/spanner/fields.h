@@ -1,4 +1,4 @@
-// One field visitor for every value type of the project.
+// Gives every value type of the project one field visitor.
 //
 // WHORL_FIELDS(Type, a, b, c), written last inside an aggregate, serves ==, the fingerprint, JSON
 // and printing. Invariants:

@@ -1,4 +1,5 @@
-// A 64-bit fingerprint of any value with fields: the same on every compiler and in every process.
+// Computes a 64-bit fingerprint of any value with fields: the same on every compiler and in every
+// process.
 //
 // Invariants:
 //   1. Equal values have equal fingerprints; lengths and alternatives are part of it, so that two

@@ -2,8 +2,8 @@
 //
 // Invariants:
 //   1. Rows and keys hold values in the order of their columns (of the primary key, for keys).
-//   2. The text kCommitTimestamp in a TIMESTAMP column stands for the commit timestamp, as it does
-//      on the wire; no other STRING is a value of such a column.
+//   2. The text kCommitTimestamp in a TIMESTAMP column means the commit timestamp, as it does on
+//      the wire; no other STRING is a value of such a column.
 // Deliberately left out: mutations of queues.
 #pragma once
 
@@ -21,7 +21,7 @@ using Row = std::vector<Value>;
 
 inline constexpr std::string_view kCommitTimestamp = "spanner.commit_timestamp()";
 
-// From `start` to `end`. Either may be a prefix of a key, which stands for all keys that begin so.
+// From `start` to `end`. Either may be a prefix of a key, which means all keys that begin with it.
 struct KeySpan {
   Row start;
   bool start_closed = true;

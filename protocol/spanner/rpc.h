@@ -26,7 +26,7 @@
 
 namespace whorl {
 
-// A process: one life of a node. Incarnation 0 stands for no process: an operator, or the rows that
+// A process: one life of a node. Incarnation 0 is no process: an operator, or the rows that
 // are there at the start.
 struct ProcessId {
   int16_t node = -1;

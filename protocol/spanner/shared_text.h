@@ -1,6 +1,6 @@
-// A text that never changes and that its copies share: for texts that are empty most of the time, or
-// that are handed on unread, such as a transaction's id. Moving one moves two words; copying an empty
-// one costs no more.
+// Holds a text that never changes and that its copies share: for texts that are empty most of the
+// time, or that are handed on unread, such as a transaction's id. Moving one moves two words;
+// copying an empty one costs no more.
 #pragma once
 
 #include <compare>

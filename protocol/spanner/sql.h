@@ -1,4 +1,4 @@
-// One text of SQL, with the names and types of its parameters.
+// Holds one text of SQL, with the names and types of its parameters.
 //
 // Invariants:
 //   1. A text is interned: the same text with the same parameters is one object that is never

@@ -1,5 +1,6 @@
-// The outcome of a call to Spanner: gRPC's canonical codes, a message, and the delay that an
-// ABORTED reply may ask for. A value with fields (absl::Status cannot be visited field by field).
+// Represents the outcome of a call to Spanner: gRPC's canonical codes, a message, and the delay
+// that an ABORTED reply may ask for. A value with fields (absl::Status cannot be visited field by
+// field).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The values of Spanner's columns, parameters and results.
+// Represents the values of Spanner's columns, parameters and results.
 //
 // Invariant: equal values compare equal. Float64 therefore keeps one NaN and one zero, since the
 // bits of a fingerprint and == have to agree.
@@ -118,7 +118,7 @@ struct Array;
 // form that Spanner gives them; a FLOAT32 is a Float64.
 using Value = std::variant<Null, bool, int64_t, Float64, std::string, Bytes, Timestamp, Array>;
 
-// Elements of one type, some of which may be NULL.
+// Elements of one type; some may be NULL.
 struct Array {
   std::vector<Value> elements;
   WHORL_FIELDS(Array, elements);

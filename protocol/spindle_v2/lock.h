@@ -1,7 +1,7 @@
-// The `lock` package of spindle v2.2.0: a blocking Lock and Unlock around a spindle.
+// Implements the `lock` package of spindle v2.2.0: a blocking Lock and Unlock around a spindle.
 //
 // Lock starts the loop and asks HasLock every 500 ms until the answer is yes after more than one
-// round, or the context ends; Unlock stops the loop and leaves the row as it is. Between the two,
+// round, or the context ends; Unlock stops the loop and does not change the row. Between the two,
 // the user does not learn that the lease was lost: finding W1.
 //
 // Invariant: one Lock or Unlock at a time, as the original's callers must keep it.

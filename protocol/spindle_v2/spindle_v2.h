@@ -1,7 +1,7 @@
-// spindle v2.2.0 (github.com/flowerinthenight/spindle), as a step machine.
+// Implements spindle v2.2.0 (github.com/flowerinthenight/spindle) as a step machine.
 //
 // A process wins a named lock by INSERT; the commit timestamp is its token. A heartbeat keeps the
-// lease, and whoever reads a heartbeat older than the lease plus one second inserts a row named
+// lease, and a process that reads a heartbeat older than the lease plus one second inserts a row named
 // after the token it read and, when that INSERT succeeds, makes that row's commit timestamp the
 // next token. State diagram and findings: README.md beside this file.
 //
@@ -33,8 +33,8 @@ namespace whorl::spindle_v2 {
 // A token as users see it: XXH64 of its text in RFC 3339.
 using TokenHash = uint64_t;
 TokenHash HashOf(Timestamp token);
-// In place of it where time is a grid: the nanoseconds since 1970. Unlike hashes, they keep the order of
-// tokens and are never the same for two, and it shows which token a number stands for.
+// Replaces HashOf where time is a grid: the nanoseconds since 1970. Unlike hashes, they keep the order of
+// tokens, differ for any two of them, and show which token a number belongs to.
 TokenHash NanosecondsOf(Timestamp token);
 // The hash if there is no row: that of the empty string.
 inline constexpr TokenHash kHashOfNoRow = 17'241'709'254'077'376'921U;
@@ -151,7 +151,7 @@ struct State {
   WHORL_FIELDS(State, id, own_token, active, told_leader, iterations, runs, asks);
 };
 
-// Started stands for a call of Run; StopRequested ends the context of every Run that still loops.
+// Started is a call of Run; StopRequested ends the context of every Run that still loops.
 void Step(const Config& config, State& state, LocalTime now, Entropy& entropy, const Event& event,
           std::vector<Effect>& out);
 

@@ -1,4 +1,4 @@
-// The words of spindle_v2.
+// Declares the words of spindle_v2: its steps, notes and draws.
 #pragma once
 
 #include "protocol/names.h"

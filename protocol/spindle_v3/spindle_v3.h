@@ -1,4 +1,4 @@
-// spindle v3 (github.com/flowerinthenight/spindle), as a step machine.
+// Implements spindle v3 (github.com/flowerinthenight/spindle) as a step machine.
 //
 // One row per lock: name, token, owner. A process takes the lock by a transaction that reads the
 // row, tests whether another owner's token is younger than the lease, and writes owner and token.

@@ -1,4 +1,4 @@
-// The words of spindle_v3.
+// Declares the words of spindle_v3: its steps and draws.
 #pragma once
 
 #include "protocol/names.h"
