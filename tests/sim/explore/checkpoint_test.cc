@@ -34,7 +34,7 @@ Checkpoint Read(const std::string& bytes) {
   return reader.ReadSearch();
 }
 
-// Saves into `bytes`, and stops after so many rounds; never if it is none.
+// Saves into `bytes`, and stops after `rounds` rounds; never if that is empty.
 SearchOptions Stopping(SearchOptions options, std::optional<int> rounds, std::string& bytes) {
   options.progress = [rounds](const Progress& progress) mutable {
     if (progress.is_restoring || !rounds) return Continue::kYes;

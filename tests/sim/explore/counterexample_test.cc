@@ -1,4 +1,4 @@
-// What a search finds becomes a scenario that anybody can replay.
+// What a search finds becomes a scenario file, which can be replayed.
 #include "sim/explore/counterexample.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ Space SpaceOf(const std::string& protocol, FaultBudget faults, Duration horizon)
   return space;
 }
 
-// The scenario as it is loaded from the file that it is written to.
+// The scenario, written to a file and loaded from it.
 Scenario Reloaded(const Scenario& scenario) {
   const absl::StatusOr<Scenario> loaded = ParseScenario(ScenarioText(scenario), "x.json");
   EXPECT_TRUE(loaded.ok()) << loaded.status().message() << ScenarioText(scenario);

@@ -52,7 +52,7 @@ TEST(FingerprintSetTest, HasWhatWasInsertedAndNothingElse) {
   for (const auto& [shard, word] : expected) ASSERT_TRUE(set.Contains(PlaceOf(shard << 60, word)));
 }
 
-// Sixty-eight bits tell states apart, of which 64 are stored.
+// The set distinguishes states by 68 bits, and stores 64 of them.
 TEST(FingerprintSetTest, TellsKeysApartByTheTopBitsToo) {
   FingerprintSet set;
   for (uint64_t shard = 0; shard < FingerprintSet::kShards; ++shard) {

@@ -276,8 +276,8 @@ TEST(ExploreLocks, ProcessesThatDifferAreNotExchanged) {
   EXPECT_EQ(LockModel(scenario, space.bounds).symmetry(), nullptr);
 }
 
-// Nothing that a state keeps grows with time: what a run of ten days comes to is what its first hour
-// came to.
+// Nothing that a state keeps grows with time: a run of ten days reaches the forms that its first hour
+// reached.
 TEST(ExploreLocks, TenDaysHaveTheFormsOfAnHour) {
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
@@ -406,8 +406,8 @@ ProtocolConfig HastyConfig(const std::string& table, std::string lock_name, std:
   return Hosted<fenced_lease::State>(std::move(config));
 }
 
-// A lease of spindle_v3 ends by CURRENT_TIMESTAMP: whoever reads it when it is ahead takes a live
-// lease, and not in every run in which it is off.
+// A lease of spindle_v3 ends by CURRENT_TIMESTAMP: a process that reads it while it is ahead takes a
+// live lease. Not every run with a wrong clock shows that.
 TEST(ExploreLocks, FindThatAnUnluckyClockEndsALeaseOfSpindleV3) {
   Space space = SpaceOf("spindle_v3", {}, 3);
   space.world.grid_constants = false;

@@ -45,8 +45,8 @@ Key FormOf(const LockModel& model, const LockModel::State& state, const View& vi
 }
 
 struct Comparison {
-  size_t states = 0;  // told apart by the finer view
-  size_t forms = 0;   // told apart by the coarser one
+  size_t states = 0;  // distinct in the finer view
+  size_t forms = 0;   // distinct in the coarser one
   size_t different =
       0;  // states from which other forms are reached than from the first of their form
 };

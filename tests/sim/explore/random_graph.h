@@ -1,4 +1,4 @@
-// A drawn graph as a model: its nodes are states, its edges choices, of which some are faults and
+// A drawn graph as a model: its nodes are states, its edges are choices; some edges are faults, and
 // some lead nowhere.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The search visits what there is to visit, and finds the nearest violations, with one thread and
-// with two. The thread sanitizer runs these tests too.
+// The search visits every state that can be reached, and finds the nearest violations, with one
+// thread and with two. The thread sanitizer runs these tests too.
 
 #include "sim/explore/engine/search.h"
 
@@ -197,7 +197,7 @@ TEST(SearchTest, PropertiesThatAreNotWatchedAreNotJudged) {
 
 // --- limits ------------------------------------------------------------------------------------
 
-// How many states of the toy lease are at most so many steps away.
+// How many states of the toy lease are at most `steps` steps away.
 uint64_t StatesWithin(const ToyLease& model, int steps) {
   uint64_t within = 0;
   for (const auto& [state, cost] : SearchPlainly(model, 0).states) {

@@ -73,8 +73,8 @@ TEST(ExploreWedge, ThreadsAndPiecesFindWhatOneThreadFinds) {
 }
 
 // spindle_v2 with one process, whose row is there at the start: of a process that is gone. That leaves
-// the first half of S3 and S6 out, in which somebody takes the lock and goes; with it, a search takes
-// many times as long.
+// the first half of S3 and S6 out, in which a process takes the lock and crashes; with it, a search
+// takes many times as long.
 LockModel AfterTheOwner(const std::string& fault) {
   const absl::StatusOr<Scenario> scenario = ParseScenario(
       R"({ "version": 1, "about": "x", "protocol": "spindle_v2", "constants": "grid", "lease": "4s",
