@@ -1,4 +1,4 @@
-// How fast recorded histories are judged: 50 locks that 100 processes take in turn. No timed test:
+// Measures how fast recorded histories are judged: 50 locks that 100 processes take in turn. No timed test:
 //   build/bench/whorl_check_speed
 // The same as lines, a hundred in each round, so that the command itself is measured, from a pipe:
 //   build/bench/whorl_check_speed write 100000 |

@@ -1,4 +1,4 @@
-// The speed of the search itself, on the toy lease L1, whose states are cheap to make and to hash.
+// Measures the speed of the search itself, on the toy lease L1, whose states are cheap to make and to hash.
 // Arguments: the last tick, the number of tokens, threads.
 #include <benchmark/benchmark.h>
 

@@ -1,4 +1,4 @@
-// What real locks cost and how fast they change hands, on the emulator or on whorl's own server,
+// Measures what real locks cost and how fast they change hands, on the emulator or on whorl's own server,
 // which this starts on a loopback port and ends:
 //   whorl_real_locks many       thousands of locks in this process, by one client and one thread
 //   whorl_real_locks curve      the same for growing numbers of locks, a row of a table for each
@@ -71,7 +71,7 @@ std::shared_ptr<LockDatabase> Start(const Options& options, const std::string& p
 
 // --- many ----------------------------------------------------------------------------------------
 
-// What one lock went through.
+// Records the beginnings and ends of one lock's leadership.
 class Belief final : public real_client::LockObserver {
  public:
   void OnLeadership(const real_client::Leadership& leadership) override {
@@ -143,7 +143,7 @@ int64_t ResidentKilobytes() {
   return used.ru_maxrss;
 }
 
-// What all locks went through.
+// Adds up the records of all locks.
 struct Sum {
   std::vector<Duration> first;  // from the start to leadership
   std::vector<Duration> gaps;

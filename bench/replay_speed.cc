@@ -1,4 +1,4 @@
-// How fast worlds run: simulated seconds for one second of wall time, on one core, with all
+// Measures how fast worlds run: simulated seconds for one second of wall time, on one core, with all
 // checkers and the rolling hash on, as in `whorl replay`.
 //
 //   ./dev bench                                  all
@@ -47,7 +47,7 @@ void Nodes(benchmark::State& state) {
 }
 BENCHMARK(Nodes)->Arg(3)->Arg(100)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// Peak memory of the process, in MiB, after a run of so many simulated days: it must not grow.
+// Peak memory of the process, in MiB, after a run of N simulated days: it must not grow with N.
 void MemoryAfterDays(benchmark::State& state) {
   Scenario scenario = LoadBench(3);
   scenario.duration = scenario.duration * state.range(0);

@@ -1,4 +1,4 @@
-// How fast the server is: SQL by itself, the backend without sockets, and calls over loopback.
+// Measures how fast the server is: SQL by itself, the backend without sockets, and calls over loopback.
 //
 //   cmake --build build --target whorl_wire_bench
 //   build/bench/whorl_wire_bench --benchmark_filter=Heartbeat
@@ -214,7 +214,7 @@ BENCHMARK(MillionCalls)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 // --- whorl serve -------------------------------------------------------------------------------
 
-// From the start of the process until it says its address, with a table made.
+// Measures the time from the start of the process until it says its address, with a table made.
 void ServeIsReady(benchmark::State& state) {
   char ddl[] = "/tmp/whorl_bench_XXXXXX";
   const int file = mkstemp(ddl);
@@ -329,7 +329,7 @@ std::string OwnName(const benchmark::State& state) {
   return "lock " + std::to_string(state.thread_index());
 }
 
-// Runs `once`, which makes so many calls, and reports calls per second and what one run takes, as the
+// Runs `once`, which makes `calls` calls, and reports calls per second and what one run takes, as the
 // mean of the clients' percentiles in microseconds.
 template <typename Once>
 void Measure(benchmark::State& state, double calls_each, const Once& once) {

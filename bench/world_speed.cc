@@ -1,4 +1,4 @@
-// What the speed of whole runs is made of: worlds of other sizes, runs of a hunt, copying,
+// Measures what the speed of whole runs consists of: worlds of other sizes, runs of a hunt, copying,
 // stepping, comparing and fingerprinting a world, SQL, and the lines of a trace.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
@@ -110,8 +110,8 @@ void WorldCopied(benchmark::State& state) {
     benchmark::DoNotOptimize(copy);
   }
 }
-// What an explorer does for each choice: a copy of a world, and one event of the copy. The worlds
-// are those of so many events in a row, so that each kind of event has its share.
+// Measures what a search does for each choice: a copy of a world, and one event of the copy. The worlds
+// are those after each of many events in a row, so that each kind of event has its share.
 void WorldSuccessor(benchmark::State& state) {
   constexpr size_t kWorlds = 32;
   const Scenario scenario = QuietWorld(state.range(0), Seconds(600));

@@ -90,7 +90,7 @@ void SendRelease(Context& here, Timestamp token) {
 
 // --- terms -------------------------------------------------------------------------------------
 
-// The row is this process's own by a Commit that was first sent at `sent`.
+// The process owns the row, by a Commit that was first sent at `sent`.
 void Renew(Context& here, Timestamp token, LocalInstant sent) {
   here.state.term = Term{.token = token, .deadline = sent + Believable(here.config)};
   here.out.emplace_back(whorl::SetTimer{.timer = kDeadline, .at = here.state.term->deadline});
@@ -131,11 +131,11 @@ bool ChangedTheRow(const TransactionResult& result) {
 void OnClaimed(Context& here, const TransactionResult& result) {
   const bool won = ChangedTheRow(result);
   if (here.state.stopping) {
-    // No work was begun under it, but that of an earlier term may go on: then it runs out.
+    // No work was begun in this term, but work of an earlier one may go on: then the lease runs out.
     if (won && here.state.work_stopped) SendRelease(here, result.commit_timestamp);
     return;
   }
-  // One that was answered too late is nobody's: like one whose outcome is unknown, it runs out.
+  // A claim that was answered too late is not used: its lease runs out, as after an unknown outcome.
   const bool in_time = won && here.now.monotonic < *result.commit_sent + Believable(here.config);
   if (!in_time) return PollLater(here);
   Renew(here, result.commit_timestamp, *result.commit_sent);

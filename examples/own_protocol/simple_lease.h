@@ -1,7 +1,7 @@
 // simple_lease: about the simplest lock that keeps its promises, as an example of a protocol
 // outside of whorl's repository.
 //
-// One row per lock: name, heartbeat, token, owner. Whoever reads a heartbeat that is a lease and a
+// One row per lock: name, heartbeat, token, owner. A process that reads a heartbeat a lease and a
 // margin old by Spanner's CURRENT_TIMESTAMP takes the row by compare-and-set. The commit timestamp is
 // the fencing token. The owner beats three times a lease.
 //
@@ -72,7 +72,7 @@ inline constexpr whorl::StepName kBeat{"beat"};
 inline constexpr whorl::StepName kHandBack{"hand_back"};
 }  // namespace steps
 
-// What never changes. Its fields that are Sql are what the database is told to plan.
+// Holds what never changes. Its Sql fields are the statements that the database prepares.
 struct Config {
   std::string lock_name;
   std::string id;  // empty: a random UUID, drawn when the process starts

@@ -1,4 +1,4 @@
-// What simple_lease is and promises, for those who run and judge it.
+// Says what simple_lease is and promises, for the simulator, the real client and the judges.
 #pragma once
 
 namespace simple_lease {

@@ -1,5 +1,5 @@
 // A job that runs on one machine at a time: takes a lock on Cloud Spanner, works while it leads,
-// and writes to a table that refuses whoever was replaced.
+// and writes to a table that refuses a leader that was replaced.
 //
 // Usage: nightly projects/P/instances/I/databases/D
 // The database needs fenced_lease's table and the resource's, which this makes, on an emulator
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
     std::printf("another process does this job\n");
     return 0;
   }
-  // Spanner refused or did not answer: the job may not have been done by anybody.
+  // Spanner refused or did not answer: perhaps no machine has done the job.
   if (!guard) return Fail(guard.result().error);
   std::printf("leads\n");
   return Work(*spanner, guard);

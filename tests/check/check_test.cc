@@ -49,7 +49,7 @@ TEST(CheckSoFar, JudgesWhatIsThereUpToAnAdvanceAndGoesOn) {
   EXPECT_EQ(checker.Verdict()[Invariant::kLeaseRespected].verdict, Verdict::kViolated);
 }
 
-// Anybody's heartbeat of spindle v2 can renew the row; a call says whose it was.
+// The heartbeat of any process of spindle v2 can renew the row; a call says whose it was.
 TEST(CheckRows, AHeartbeatOfNobodyKnownMakesItPossibleAndACallDecides) {
   const auto called_by = [](const std::string& id) {
     return Lease({kTakes, Call(id, "07.9", "08", "08.1"), kBeatAt8, kTakenAt13});

@@ -103,7 +103,7 @@ void ForeignHistory::On(const sim::RowCommitted& row, Instant at) {
     // Ids are drawn, or shared: the row shall name its process.
     if (const auto* id = std::get_if<std::string>(&(*row.after)[column])) {
       const auto token = setup_.rules->token_column;
-      // Without tokens whoever writes its id is the owner.
+      // Without tokens, the process that writes its id is the owner.
       const bool is_new = !token || !row.before || (*row.before)[column] != (*row.after)[column] ||
                           (*row.before)[*token] != (*row.after)[*token];
       if (is_new && row.writer != ProcessId{}) process_of_id_[{*key, *id}] = NameOf(row.writer);

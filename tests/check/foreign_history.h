@@ -37,7 +37,7 @@ struct Recording {
 // What was left out, as far as it takes away what a verdict takes for granted.
 struct LeftOut {
   bool rows = false;              // all of them
-  bool lapses = false;            // "left", of somebody
+  bool lapses = false;            // some process has said "left"
   std::vector<std::string> what;  // for people
 };
 

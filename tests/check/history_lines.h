@@ -65,7 +65,7 @@ inline HistoryVerdict Judge(const std::vector<std::string>& lines, CheckOptions 
   return checker.Verdict();
 }
 
-// Gives lines of which each can be read to the checker, and to what is kept of them.
+// Gives lines to the checker, and to what is kept of them. REQUIRES: each line can be read.
 inline void Feed(const std::vector<std::string>& lines, const ProtocolInfo& protocol,
                  Checker& checker, History& kept) {
   JsonLines reader(protocol, {});
@@ -106,7 +106,7 @@ inline std::string TakenByB(const std::string& commit, const std::string& token)
 
 // a takes the lock at 1 s.
 inline const std::string kTakes = Change("01", "INSERT", Values("01", "01", "a"), "{}");
-// A heartbeat at 8 s of which the row does not say whose it is, and b's takeover at 13 s.
+// A heartbeat at 8 s whose writer the row does not name, and b's takeover at 13 s.
 inline const std::string kBeatAt8 =
     Change("08", "UPDATE", Values("08", "01", "a"), R"({"heartbeat":")" + Second("01") + "\"}");
 inline const std::string kTakenAt13 =

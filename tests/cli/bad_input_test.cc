@@ -104,7 +104,7 @@ TEST_F(CliBadInputTest, WhatIsNoScenarioFileEndsSoonAndInLittleMemory) {
     EXPECT_THAT(Shell(InOneGigabyte() + "\"$W\" " + bad.line), IsBad(StartsWith(bad.message)))
         << bad.line;
   }
-  // 100 MB, of which it reads nothing; or as much through a pipe, of which it reads the beginning.
+  // A file of 100 MB, which is refused unread; or as much through a pipe, where the beginning is read.
   const std::string big = Write("big.json", "");
   fs::resize_file(big, 100'000'000);
   for (const std::string line : {"\"$W\" replay big.json", "cat big.json | \"$W\" replay -"}) {

@@ -56,7 +56,7 @@ TEST_F(CliHuntCorpusTest, KeepsTheSameFilesWhateverTheJobs) {
 // Each file is a scenario as any other.
 TEST_F(CliHuntCorpusTest, ItsFilesAreScenarios) {
   Whorl(std::string(kGuided) + "--corpus kept");
-  // Whoever changes a protocol replays them: what a run violated when it was kept is expected.
+  // After a change of a protocol they are replayed: each expects what its run violated when it was kept.
   EXPECT_EQ(Whorl("replay kept").code, 0);
   const std::string entry = AnEntry("kept");
   const std::string name = entry.substr(0, entry.rfind('.'));
@@ -99,7 +99,7 @@ TEST_F(CliHuntCorpusTest, OfShortRunsIsTakenByTheNextHunt) {
   EXPECT_THAT(Whorl(hunt + "2"), Complains(0, StartsWith("the corpus has ")));
 }
 
-// What differs is said with the file, and the folder stays as it is.
+// The message names the file and what differs, and the folder stays unchanged.
 TEST_F(CliHuntCorpusTest, OfOtherHuntsOrDamagedIsRefusedAndLeftAlone) {
   Hunt("--corpus kept");
   const std::string kept = Content("kept");

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// Short runs, of which the tests need few.
+// Few short runs are enough for the tests.
 constexpr const char* kSmall = "hunt --protocol spindle_v2 --duration 40s --runs 60 --seed 4 ";
 
 class CliHuntTest : public CliTest {
@@ -187,7 +187,7 @@ TEST_F(CliHuntTest, SaysHowMuchIsStillNew) {
   EXPECT_THAT(Small().out, HasSubstr("the next run shows a new one with a probability of "));
 }
 
-// Of which some branch, which begins after 192 runs.
+// Long enough for branches, which begin after 192 runs.
 constexpr const char* kGuided =
     "hunt --protocol spindle_v2 --duration 20s --runs 264 --seed 4 --guide ";
 
@@ -292,7 +292,7 @@ TEST_F(CliHuntTest, OnAFullDiskACheckpointStaysAsItWas) {
   EXPECT_EQ(at_once.code, 3);  // before any run
   EXPECT_THAT(at_once.err, HasSubstr("part.hunt: cannot be written: "));
   EXPECT_EQ(ReadText(folder_ / "part.hunt"), text);
-  // What it has fits; what it comes to does not.
+  // The file as it is fits; with the results of this hunt, it does not.
   const std::string blocks = std::to_string(text.size() / 512 + 2);
   const Ended later = Shell("(trap '' XFSZ; ulimit -f " + blocks + "; " + hunt + ") | cat");
   EXPECT_EQ(later.out, whole);
@@ -441,7 +441,7 @@ TEST_F(CliHuntTest, JsonLinesSayWhatWasHuntedAndFound) {
   }
 }
 
-// What one run came to is the same in a file for all runs, in one for a shard, and in a replay.
+// A run has one digest in a file of all runs, in one of a shard, and in a replay.
 TEST_F(CliHuntTest, DigestsHoldHashAndVerdictsOfEveryRun) {
   Whorl("hunt --protocol spindle_v2 --promised --runs 120 --digests all --jobs 2");
   std::vector<std::string> all = Words(ReadText(folder_ / "all"));

@@ -27,7 +27,7 @@ std::string WithoutRatio(const std::string& table) {
 
 class CliReplayShardsTest : public CliTest {
  protected:
-  // Seven seeds of each of two scenarios, of which one is not as its file expects.
+  // Seven seeds of each of two scenarios; one scenario is not as its file expects.
   CliReplayShardsTest() {
     Write("quiet.json", kQuiet);
     std::string noisy(kQuiet);
@@ -171,7 +171,7 @@ TEST_F(CliTakeoverShardsTest, OnAFullDiskTheTableIsPrintedAndNothingIsHalfWritte
   EXPECT_EQ(full.out, whole.out);
   EXPECT_THAT(full.err, HasSubstr("some.jsonl: cannot be written: "));
   EXPECT_THAT(Files("."), Not(testing::Contains(HasSubstr("some."))));
-  // And so with a replay, of which this one's summary is last.
+  // The same holds for a replay, which prints its summary last.
   Write("quiet.json", kQuiet);
   const std::string replay = "replay quiet.json --repeat 40 --out some.json";
   const Ended replayed =

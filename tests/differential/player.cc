@@ -17,7 +17,7 @@ namespace {
 namespace v1 = google::spanner::v1;
 namespace admin = google::spanner::admin::database::v1;
 
-// Stands for the commit timestamp of a failed commit.
+// Replaces the commit timestamp of a commit that failed.
 Timestamp NoCommit() { return *ParseRfc3339("2001-01-01T00:00:00Z"); }
 
 // Whether `a` is behind `b` by the first part in which they differ, and that is a time in both.
@@ -160,7 +160,7 @@ KeySet Player::Resolve(const KeySet& keys) const {
   for (KeySpan& span : resolved.spans) {
     span.start = Resolve(span.start);
     span.end = Resolve(span.end);
-    // The time that stands for a commit that has failed may be on the wrong side of the other end.
+    // NoCommit(), where the commit failed, may be on the wrong side of the other end.
     if (IsLater(span.start, span.end)) std::swap(span.start, span.end);
   }
   return resolved;

@@ -63,7 +63,7 @@ struct Section {
   int rows = 0;  // the number of rows of the list
   std::vector<Fact> facts = {};
 
-  // Adds a fact, of which more can be said: fact(7, "name", "E", "says").ShownBy("Suite.Name");
+  // Adds a fact; the result takes more about it: fact(7, "name", "E", "says").ShownBy("Suite.Name");
   Fact& operator()(int row, std::string_view name, std::string_view source, std::string_view says) {
     return facts.emplace_back(Fact{.row = row, .name = name, .source = source, .says = says});
   }

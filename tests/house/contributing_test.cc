@@ -1,4 +1,4 @@
-// The skeletons of docs/CONTRIBUTING.md compile: whoever adds a fault, a checker or a command begins with one.
+// The skeletons of docs/CONTRIBUTING.md compile: a new fault, checker or command begins with one.
 #include <gtest/gtest.h>
 
 #include <string>

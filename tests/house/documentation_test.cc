@@ -1,7 +1,7 @@
 // Every sample in the documentation is run: a scenario that it shows comes out as it expects, and a
 // command prints what the page says it prints.
 //
-// What a page may contain, and what is done with it:
+// A page may contain these, and the test does with them what stands beside:
 //   ```json      valid JSON; an object with `version` and `protocol` is a scenario, and is replayed
 //   ```console   `$ ` begins a command, and what follows is its output. `[...]` stands for any
 //                number of lines that are left out; a command without output is run, and has to end

@@ -389,7 +389,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, InclusionRulesTest,
                          });
 
 // What a protocol does otherwise than others is a field of its rules (sim/scenario/rules.h): a protocol from
-// outside can then have it, too, and whoever adds one finds all differences in one place.
+// outside can then have it, too, and who adds one finds all differences in one place.
 TEST_P(InclusionRulesTest, NoSourceComparesWithAProtocolsName) {
   const std::regex comparison(
       R"re([=!]=\s*"(spindle_v2|spindle_v3|fenced_lease|semaphore|lease_lock)")re");
@@ -529,7 +529,7 @@ TEST(InclusionRulesCheckTest, CatchesProjectHeadersNotNamedFromTheRoot) {
   }
 }
 
-// gRPC brings threads and clocks; whoever links it can no longer be simulated.
+// gRPC brings threads and clocks; a room that links it can no longer be simulated.
 TEST(InclusionRulesCheckTest, CatchesGrpcOutsideItsPlaces) {
   for (const Case& expected :
        std::vector<Case>{{"protocol/client/runner.h", "<grpcpp/grpcpp.h>", "gRPC"},

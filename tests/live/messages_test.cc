@@ -1,5 +1,5 @@
-// Messages between a coordinator and its nodes arrive as they were sent: a history would be wrong
-// without anybody's noticing otherwise.
+// Messages between a coordinator and its nodes arrive as they were sent: a changed one would make a
+// history wrong unnoticed.
 #include "live/messages.h"
 
 #include <gtest/gtest.h>

@@ -404,7 +404,7 @@ TEST_F(LiveReplayTest, OptionsOfTheOtherKindOfRunAreRefused) {
   }
 }
 
-// Whoever looks for a running whorl finds it by what was typed, not by the program it became.
+// `ps` lists a running whorl by what was typed, not by the program that it became.
 TEST_F(LiveReplayTest, PsShowsWhatTheUserTyped) {
   const std::string path = Write("pause.json", kPause);
   const std::vector<std::string> typed = {WHORL_COMMAND, "replay", path, "--on", "server"};

@@ -51,7 +51,7 @@ struct Request {
   std::string csv_path;
 };
 
-// What the hunt of one seed came to.
+// The result of the hunt of one seed.
 struct Caught {
   uint64_t runs = 0;  // until a promise was broken; nothing was found: all of them
   Duration time;      // this process's CPU time, which other processes do not lengthen

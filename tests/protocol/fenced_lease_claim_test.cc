@@ -1,5 +1,5 @@
 // fenced_lease before it leads: what it does with a row that it sees, when it takes it, what it
-// believes of what it took, and what becomes of answers that were lost.
+// believes of what it took, and what it does after an answer was lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -447,8 +447,8 @@ TEST_F(FencedLeaseAnswerTest, ACreateThatIsFoundTooLateWaitsAllTheSame) {
 }
 
 TEST_F(FencedLeaseAnswerTest, ACreateThatIsFoundWhenItIsForgottenWaitsAllTheSame) {
-  // An operator deleted the other's row, and then the CREATE of long ago was committed. Whoever the
-  // deleted row belonged to may still believe that it leads.
+  // An operator deleted the other's row, and then the CREATE of long ago was committed. The
+  // owner of the deleted row may still believe that it leads.
   const LostClaim created = CreatesAndHearsNothing(a);
   a.At(Seconds(30));
   a.Sees(TheirRow());

@@ -189,7 +189,7 @@ TEST_F(FencedLeaseTermTest, AHeartbeatOfAnEarlierTermEndsNothing) {
 TEST_F(FencedLeaseTermTest, StepsDownWhenSpannersTimeHasOutrunItsOwn) {
   // Its deadline is late by as much as the clock stood still, so it proves nothing any more.
   a.Fires(kBeat);
-  a.BeatCommits(At(Seconds(8)));  // 7.999 s after the grant, of which its clock knows 6
+  a.BeatCommits(At(Seconds(8)));  // 7.999 s after the grant; 6 s by its clock
   EXPECT_FALSE(a.HasLock());
   EXPECT_THAT(a.state.term, testing::Eq(std::nullopt));
 }

@@ -50,7 +50,7 @@ class ScriptedEntropy final : public Entropy {
   std::vector<Draw> draws;
 };
 
-// What a process's clock shows so long after the process started.
+// What a process's clock shows at `since_start` after the process started.
 constexpr LocalInstant ShownAfter(Duration since_start) { return LocalInstant{} + since_start; }
 
 // A point in time, `since` after the first second of 2026.

@@ -174,7 +174,7 @@ TEST_F(SemaphoreQuestionTest, AskingRunsTheQuery) {
 }
 
 TEST_F(SemaphoreQuestionTest, ItsAnswerIsAQueryLikeAnyOther) {
-  // Whoever was told "no" does not go on believing until the next round.
+  // A process that was told "no" stops believing at once, not in the next round.
   Leads(service);
   service.Asks(Question::kHasLock);
   EXPECT_THAT(service.AnswerNames("b"),

@@ -37,7 +37,7 @@ std::vector<Duration> UpperEnds(const Spindle& spindle) {
 // --- what a heartbeat is -----------------------------------------------------------------------
 
 TEST_F(SpindleV2HeartbeatTest, IsAnUpdateAndACleanUpThatDoesNotLook) {
-  // The clean-up is what lets anybody take over again (S3), and what deletes others' rows (S7, S8).
+  // The clean-up lets another process take over again (S3), and deletes rows of others (S7, S8).
   Leads(spindle, kMine);
   spindle.Wakes();
   const Transaction& beat = spindle.InBeat();
@@ -228,7 +228,7 @@ TEST_F(SpindleV2StopTest, ADeadlineDoesNotEndTheHeartbeatLoop) {
 }
 
 TEST_F(SpindleV2StopTest, TheFirstReasonStays) {
-  // A context that ended by its deadline stays so, whoever cancels it afterwards.
+  // A context that ended by its deadline stays ended so, even if it is cancelled afterwards.
   Leads(spindle, kMine);
   spindle.Stops(StopReason::kDeadline);
   EXPECT_THAT(spindle.Stops(StopReason::kCancelled), IsEmpty());

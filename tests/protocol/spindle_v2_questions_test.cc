@@ -76,7 +76,7 @@ TEST_F(SpindleV2HasLockTest, IsFalseUnlessTheRowHasItsOwnToken) {
   // Another's token is handed out all the same: a user who does not look at the yes would fence
   // with it.
   EXPECT_THAT(asks().AnswersRow(kTheirs, "b"), ElementsAre("HasLock no token=4534056637851642752"));
-  // Whoever deleted the row took the lock away.
+  // The deletion of the row took the lock away.
   EXPECT_THAT(asks().AnswersNoRow(), ElementsAre("HasLock no token=17241709254077376921"));
   // A NULL token: the hash of Go's zero time, which nobody owns.
   EXPECT_THAT(asks().AnswersRow(Null{}, Null{}),

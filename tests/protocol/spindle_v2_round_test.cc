@@ -154,7 +154,7 @@ TEST_F(SpindleV2LeaderTest, IsToldInEveryRound) {
 }
 
 TEST_F(SpindleV2LeaderTest, TheHeartbeatOfARoundAndTheLoopsMayRunAtTheSameTime) {
-  // The loop sees the counter as soon as it is 1, while the round's own beat is still under way.
+  // The loop sees the counter once it is 1, while the round's own beat is still under way.
   WinsFirst(spindle, kMine);
   spindle.TicksAndSees(9'990, kMine);
   EXPECT_THAT(spindle.Wakes(), ElementsAre("run heartbeat_update"));

@@ -90,7 +90,7 @@ TEST(SpindleV2TokenTest, HashesGoDownAboutAsOftenAsUp) {
 }
 
 TEST(SpindleV2ConfigTest, TheLeaseIsInWholeMillisecondsAndRaisedToOneSecond) {
-  // Upstream does not refuse a short lease, whatever its sign: whoever asked for 200 ms gets 1 s
+  // Upstream does not refuse a short lease, whatever its sign: a user who asks for 200 ms gets 1 s
   // and a line in the log. A fraction of its unit cannot have been meant.
   struct Case {
     Duration given;
@@ -168,7 +168,7 @@ TEST_F(SpindleV2Test, AsksAtOnceWhenItStarts) {
 
 TEST_F(SpindleV2Test, TheWinnerIsToldOnlyOneLeaseLater) {
   // W2's cause: the INSERT makes the token, and leadership is noticed by the next round's check,
-  // which waits for a heartbeat before it tells anybody: the lease is a whole period old by then.
+  // which waits for a heartbeat before it tells the user: the lease is a whole period old by then.
   const Timestamp token = At(Seconds(1));
   spindle.Starts();
   EXPECT_THAT(spindle.SeesNoRow(), ElementsAre("run first_insert"));

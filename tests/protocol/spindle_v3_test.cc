@@ -272,7 +272,7 @@ TEST_F(SpindleV3BufferTest, IsThreeLatenciesWithinItsBounds) {
 }
 
 TEST_F(SpindleV3BufferTest, LatencyIsSmoothedSevenToThree) {
-  // The first one is taken as it is.
+  // The first value is taken unchanged.
   EXPECT_EQ(Smoothed(Constants{}, Duration{}, Milliseconds(100)), Milliseconds(100));
   EXPECT_EQ(Smoothed(Constants{}, Milliseconds(100), Milliseconds(200)), Milliseconds(130));
 }

@@ -45,7 +45,7 @@ class ClientServerTest : public ServerClientTest {
     options.sessions.min_sessions = count;
     return options;
   }
-  // Waits for so many answers to calls of the method, all of which are OK.
+  // Waits for `count` answers to calls of the method, and expects each to be OK.
   void AwaitAnswers(const std::string& method, int count = 1) {
     transcript_.Await(method, CallPhase::kAnswered, count);
     for (const server::Transcript::Entry& entry : transcript_.entries()) {

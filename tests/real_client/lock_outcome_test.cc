@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(Protocols, LockOutcomeTest,
                                          "fenced_lease"),
                          [](const auto& protocol) { return protocol.param; });
 
-// Nobody holds it, whatever Spanner says: the job of tonight was not done by anybody.
+// A free lock has no holder, whatever Spanner answers: "held" would mean that another did tonight's job.
 TEST_P(LockOutcomeTest, AFreeLockIsNeverSaidToBeHeld) {
   // spindle_v2 leads a lease after it has won.
   ForEach(std::max(Info().lease_min, Seconds(1)), [](Table& table, Call call, Code code) {

@@ -492,7 +492,7 @@ TEST_F(LockTest, ARowThatWaitsIsFreedForWhoSaysThatTheLockIsNew) {
   EXPECT_TRUE(Made("job", {.is_new = true}).made);
   const auto a = Lock("job", "a");
   EXPECT_EQ(FormatResult(a->TryLock()), "OK");
-  // Whoever has the lock keeps it.
+  // The holder keeps the lock.
   EXPECT_FALSE(Made("job", {.is_new = true}).made);
   EXPECT_EQ(Listed("job")[0].holder, "a");
 }

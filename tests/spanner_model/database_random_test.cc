@@ -303,7 +303,7 @@ class RandomRun {
     if (!look_at_ || look.server_time < *look_at_) look_at_ = look.server_time;
   }
 
-  // Whoever is forgotten by this waits for ever, and the run does not end.
+  // A call that this forgets would wait for ever, and the run would not end.
   void On(RetryCancelled&) {
     EXPECT_TRUE(look_at_.has_value());
     look_at_.reset();

@@ -456,7 +456,7 @@ Options TwoSplits() {
   return options;
 }
 
-// Leaders of two splits, of which the second one's clock is ahead.
+// The leaders of two splits; the second one's clock is ahead.
 struct TwoLeaders {
   explicit TwoLeaders(Duration second_is_ahead)
       : catalogue(TestSchema(), {}, TwoSplits()), ahead(second_is_ahead) {}

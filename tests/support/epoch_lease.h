@@ -1,7 +1,7 @@
 // A lease whose token is an INT64 that each grant raises (an epoch), as lock tables without commit
 // timestamps have it: a protocol for tests of tokens that are no timestamps.
 //
-// One row per lock: name, heartbeat, epoch, owner. Whoever reads a heartbeat that is a lease and a
+// One row per lock: name, heartbeat, epoch, owner. A process that reads a heartbeat a lease and a
 // margin old takes the row by compare-and-set on the heartbeat, and writes the epoch that it read
 // plus one. The owner beats three times a lease. Deliberately left out: notes, draws, and asking
 // twice; examples/own_protocol/ is the template.
@@ -25,7 +25,7 @@
 namespace whorl::epoch_lease {
 
 inline constexpr std::string_view kName = "epoch_lease";
-// The same, with a mistake: who takes a row leaves its epoch as it is.
+// The same, with a mistake: a process that takes a row does not change its epoch.
 inline constexpr std::string_view kForgetfulName = "epoch_lease_that_forgets";
 
 namespace steps {

@@ -75,7 +75,7 @@ class RawSpanner {
       const google::spanner::v1::BatchWriteRequest& request);
   Heard<google::protobuf::Empty> Rollback(const google::spanner::v1::RollbackRequest& request);
 
-  // The operation when it is done; as it is after a minute, if it is not.
+  // The operation when it is done; what it is after a minute, if it is not done by then.
   google::longrunning::Operation Await(google::longrunning::Operation operation);
 
   // For calls that are not above.

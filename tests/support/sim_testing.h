@@ -99,7 +99,7 @@ inline constexpr char kStaleTokenByAPause[] =
 
 constexpr Instant At(Duration since_start) { return Instant{} + since_start; }
 
-// In runs of the scenario with so many seeds.
+// In runs of the scenario with `seeds` seeds.
 inline void ExpectPromisesKept(const std::string& text, uint64_t seeds) {
   const Scenario scenario = ScenarioOf(text);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {

@@ -12,7 +12,7 @@ namespace whorl::torture {
 
 enum class LinkMode { kPasses, kHolds, kCut };
 
-// Listens on a free loopback port, and connects whoever connects there to `upstream()`, a port of the
+// Listens on a free loopback port, and passes connections on to `upstream()`, a port of the
 // same machine (0: there is no server now).
 class Link {
  public:

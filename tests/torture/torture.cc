@@ -55,7 +55,7 @@ struct Options {
 
 // --- the command ---------------------------------------------------------------------------------
 
-// Writes "token time" every 2 ms for so long, and ends with 7.
+// Writes "token time" every 2 ms for `milliseconds`, and ends with 7.
 int BeCommand(const char* file, int milliseconds) {
   std::FILE* out = std::fopen(file, "ae");
   const char* token = std::getenv("WHORL_LOCK_TOKEN");  // NOLINT(concurrency-mt-unsafe)

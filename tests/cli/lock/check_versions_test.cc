@@ -95,7 +95,7 @@ class CheckVersionsOfDeletedRowsTest : public CheckVersionsTest {
   CheckVersionsOfDeletedRowsTest() : CheckVersionsTest("lease_lock") {}
 };
 
-// Who gives the lock back deletes the row: whether somebody had it before the first one is not known.
+// A release deletes the row: whether the lock was held before the first row that was read is unknown.
 TEST_F(CheckVersionsOfDeletedRowsTest, WhatMayHaveBeenWhereThereWasNoRowIsSaid) {
   const auto a = Run("pod-a");
   ASSERT_TRUE(a->output().WaitFor("\"renewed\"", 15)) << a->output().text();

@@ -86,7 +86,7 @@ TEST_F(LockExecTest, GivesUpWhenAnotherHoldsTheLock) {
   EXPECT_FALSE(fs::exists(folder_ / "a"));
 }
 
-// Whoever mistypes a name protects nothing.
+// A mistyped name would protect nothing.
 TEST_F(LockExecTest, SaysThatALockIsNotThereBeforeItIsMade) {
   Init("nightly");
   const Ended made = Whorl("lock exec nihgtly --lease 1s -- echo ran");

@@ -110,7 +110,7 @@ TEST_F(LockGuardTest, WithoutAStartItEndsWithItsOwner) {
   EXPECT_FALSE(std::filesystem::exists(beats_));
 }
 
-// nohup's wish, and whoever reads a pipe's end.
+// nohup needs SIGHUP to stay ignored, and a command in a pipe needs SIGPIPE as it was.
 TEST_F(LockGuardTest, LeavesTheCommandTheSignalsThatWhorlWasStartedWith) {
   signal(SIGHUP, SIG_IGN);
   Begin(Command({"grep", "Sig[BI]", "/proc/self/status"}), StartAndWait);

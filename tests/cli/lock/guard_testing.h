@@ -28,7 +28,7 @@
 
 namespace whorl::cli {
 
-// The line that stands for a report in the output: "report 7 0 1792\n".
+// Prints a report as a line of the output: "report 7 0 1792\n".
 inline void PrintReport(const GuardReport& report) {
   std::cout << "report " << static_cast<int>(report.kind) << " " << static_cast<int>(report.cause)
             << " " << report.number << "\n"
@@ -77,7 +77,7 @@ class LockGuardTest : public testing::Test {
             .times = times_};
   }
 
-  // Starts the process that stands for whorl: `body` is all that it does with its guard.
+  // Starts the process that plays whorl: `body` is all that it does with its guard.
   void Begin(const GuardOptions& options, const std::function<void(Guard&)>& body) {
     std::array<int, 2> ends{};
     std::array<int, 2> input{};

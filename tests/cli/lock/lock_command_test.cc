@@ -96,7 +96,7 @@ TEST_F(LockCliTest, ReleaseWantsForce) {
   EXPECT_EQ(Whorl("lock release --force job").out, "the lease of lock \"job\" was ended\n");
 }
 
-// Whoever has taken the lock since the operator looked keeps it.
+// A process that has taken the lock since the operator looked keeps it.
 TEST_F(LockCliTest, ReleaseFreesOnlyWhomItIsMeantFor) {
   Init("job");
   Leader run("--id one");
@@ -257,7 +257,7 @@ TEST_F(LockCliTest, RunLogsHowALockPasses) {
   EXPECT_EQ(events["stopped"], 1);
 }
 
-// Whoever judges the log has to know until when the process believed.
+// To judge the log, one has to know until when the process believed.
 TEST_F(LockCliTest, RunLogsRenewalsInJsonOnly) {
   Init("job");
   RunningWhorl json_run(Words("lock run job --lease 1s --json"));

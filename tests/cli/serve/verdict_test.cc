@@ -242,7 +242,7 @@ TEST_F(VerdictTest, WhatIsNotCertainIsPossible) {
       HasSubstr("verdict on lock \"job\": has_lock_truthful possibly violated 1 times; first: "));
 }
 
-// Programs on one port are told apart by the names in their rows, if those are of two.
+// Programs on one port are distinguished by the names in their rows, if there are two names.
 TEST_F(VerdictTest, ProgramsOnOnePortAreThoseThatRowsName) {
   StartJudging();
   one_->Writes(kInsert);

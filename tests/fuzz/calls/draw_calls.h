@@ -1,4 +1,4 @@
-// Draws well-formed calls to a server, half of which make sense.
+// Draws well-formed calls to a server; about half of them make sense.
 #pragma once
 
 #include <cstdint>

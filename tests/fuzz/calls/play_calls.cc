@@ -103,7 +103,7 @@ bool ParseMessage(const grpc::ByteBuffer& bytes, Proto& proto) {
 // Names and ids that the server gave out, by the number of the call. Thread-safe.
 class Names {
  public:
-  // The text format with the references replaced; a reference to nothing stays as it is.
+  // The text format with the references replaced; a reference to nothing stays.
   std::string Resolve(const std::string& text) const {
     static const std::regex reference("@([str])([0-9]+)");
     std::string out;

@@ -18,7 +18,7 @@ struct PlayedCall {
   int thread = 0;           // calls of one thread follow each other; 0: before all threads
   std::string method;       // "ExecuteSql"
   int64_t deadline_ms = 0;  // 0: kDefaultDeadlineMs
-  int read_parts = -1;      // a stream is given up after so many messages; -1: never
+  int read_parts = -1;      // the stream is given up after this number of messages; -1: never
   bool cancel = false;      // right after it was sent
   std::string request;      // text format, with references
 };

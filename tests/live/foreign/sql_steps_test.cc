@@ -73,7 +73,7 @@ TEST(SqlStepsTest, KnowTheStatementsOfSpindleAsItSendsThem) {
   EXPECT_EQ(step("insert other (name) values ('job_123')", true), "");
 }
 
-// Two steps of one text could not be told apart, except the occasion.
+// Two steps of one text must differ in their occasion: nothing else shows which one a call is.
 TEST(SqlStepsTest, AreUnambiguousForEveryProtocolThatSaysItsStatements) {
   size_t said = 0;
   for (const ProtocolInfo& info : Protocols()) {

@@ -49,7 +49,7 @@ TEST_F(RunnerBodyTest, AFreeLockIsWrittenByTheCommit) {
 }
 
 TEST_F(RunnerBodyTest, AHeldOneIsRolledBackAndTheRowTold) {
-  // Whoever asked waits for the rest of that lease.
+  // The process that asked waits for the rest of that lease.
   client.Runs(AcquireTransaction()).Hears(Row1("b", Seconds(9))).HearsAnswer();
   EXPECT_THAT(client.did,
               ElementsAre("SELECT begin seq=1", "Rollback t1", "aborted FAILED_PRECONDITION"));

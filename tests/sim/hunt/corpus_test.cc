@@ -15,7 +15,7 @@
 namespace whorl::sim::hunt_corpus_test {
 namespace {
 
-// A world with so many nodes.
+// A world with `nodes` nodes.
 Scenario Sized(int nodes, uint64_t seed = 1) {
   std::string names = R"("n0")";
   for (int i = 1; i < nodes; ++i) names += R"(, "n)" + std::to_string(i) + "\"";

@@ -139,7 +139,7 @@ TEST(GuidedHunt, IsAMixtureOfPlainRunsOrderedOnesAndBranches) {
   EXPECT_LT(same - kPlain, drawn * 42 / 100);
 }
 
-// By priorities, whoever is slower stays slower for a while: messages of two nodes keep their order.
+// By priorities, a slower node stays slower for a while: messages of two nodes keep their order.
 TEST(Priorities, MakeSomeNodesSlowerThanOthers) {
   WorldOptions options;
   options.style = Style::kPriorities;
@@ -178,7 +178,7 @@ TEST(GuidedHunt, GoesOnFromWhatItsGuidesRemember) {
   EXPECT_TRUE(learnt.guides == all.guides);
 }
 
-// A branch is one line: its name gives the world, and so the run, to anybody.
+// A branch's name, one line, gives the world, and so the run, without the hunt that made it.
 TEST(GuidedHunt, NamesItsBranchesSoThatAnybodyRunsThemAgain) {
   const HuntOptions options = Guided("spindle_v2", 2);
   int branches = 0;
@@ -229,7 +229,7 @@ TEST(Guide, LeavesRareCellsMoreOftenAndEachLessAndLess) {
   EXPECT_GT(common, 0);
 }
 
-// Runs that came to these distances from a violation, by their numbers.
+// A guide that has seen runs 0, 1, ... come within these distances of a violation.
 Guide Approached(const std::vector<int64_t>& distances, NearMissKind approach) {
   Guide guide;
   for (size_t run = 0; run < distances.size(); ++run) {

@@ -18,7 +18,7 @@ constexpr uint16_t kLockCount = 2;
 const std::vector<std::string> kLocks = {"x", "x_1"};  // the second looks like a side row
 constexpr StepName kLocking = spindle_v2::steps::kHeartbeatUpdate;
 constexpr StepName kReading = spindle_v2::steps::kCheck;
-constexpr Duration kIdle = Seconds(10);  // for which locks outlive whoever holds them
+constexpr Duration kIdle = Seconds(10);  // locks outlive their holder by this
 constexpr int64_t kStartsInSecond = 10;  // 8 + 16 s / 10 s
 
 // All that was ever seen, and the naive judgement of it.
@@ -613,7 +613,7 @@ TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
   for (const Invariant invariant : AllOf<Invariant>()) {
     // This protocol gives nothing back; checkers_work_test.cc has traces of those that do.
     if (invariant == Invariant::kNoWorkAfterRelease) continue;
-    // Nor does it start so many; checkers_pace_test.cc has traces that do.
+    // Nor does it start that many transactions; checkers_pace_test.cc has traces that do.
     if (invariant == Invariant::kPacedCalls) continue;
     EXPECT_GT(seen[static_cast<size_t>(invariant)], 100) << WordOf(invariant);
   }

@@ -264,7 +264,7 @@ TEST(NoWedgeTest, AProcessThatLeavesByItsDeadlineIsADisturbance) {
 
 // --- what is left behind at Spanner ------------------------------------------------------------
 
-constexpr Duration kIdle = Seconds(10);  // for which locks outlive whoever holds them
+constexpr Duration kIdle = Seconds(10);  // locks outlive their holder by this
 
 // When the free lock of FreeSince1() is violated after `happens` at 20 s.
 void ExpectCountedFrom(Duration from, const std::function<void(Trace&)>& happens) {

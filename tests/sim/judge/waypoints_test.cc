@@ -1,4 +1,4 @@
-// Waypoints: a run passes them in their order, whoever the leader is.
+// Waypoints: a run passes them in their order, whichever process leads.
 
 #include "sim/judge/waypoints.h"
 
@@ -45,7 +45,7 @@ TEST(Waypoints, AreReachedInTheirOrderAlone) {
   EXPECT_EQ(ReachedOf(R"(["b paused"])"), 0u);
 }
 
-// Whose lease it is says more to a reader than a name, and holds whoever leads first.
+// "leader" and "old leader" are right whichever process leads first, where a name is not.
 TEST(Waypoints, KnowTheLeaderAndTheOneBefore) {
   EXPECT_EQ(ReachedOf(R"(["leader paused", "b takeover_insert served", "old leader resumed"])"),
             3u);

@@ -87,7 +87,7 @@ class TimelineTest : public testing::Test {
   uint64_t ordinal_ = 0;
 };
 
-// The picture as a whole; whoever changes it sees here what people will see.
+// The picture as a whole: a change of it shows here what people will see.
 TEST_F(TimelineTest, ShowsThreeNodesInColumnsOnAScreenOf100) {
   Nodes({"a", "b", "c"});
   Start({}, 0);

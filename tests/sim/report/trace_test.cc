@@ -134,7 +134,7 @@ std::vector<std::string> AllEventNames(std::index_sequence<I...>) {
   return {std::string(ObservedEventText(ObservedEvent(std::in_place_index<I>)))...};
 }
 
-// Scripts select lines by `event`: two events of one name could not be told apart.
+// Scripts select lines by `event`, so two kinds of events must not have one name.
 TEST(TraceTest, EveryEventHasAWordOfItsOwn) {
   const auto names = AllEventNames(std::make_index_sequence<std::variant_size_v<ObservedEvent>>());
   for (const std::string& name : names) EXPECT_THAT(name, MatchesRegex("[a-z_]+"));

@@ -24,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A good protocol, of which each test spoils one thing.
+// A good protocol; each test spoils one thing of it.
 class AddProtocolTest : public testing::Test {
  protected:
   void ExpectMistake(const std::string& text) {

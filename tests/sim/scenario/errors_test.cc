@@ -41,7 +41,7 @@ std::string Add(std::string scenario, std::string_view more) {
 }
 std::string With(std::string_view more) { return Add(std::string(kGood), more); }
 
-// Two locks and three nodes on lines 7 to 10, one of which never starts.
+// Two locks and three nodes on lines 7 to 10; one node never starts.
 std::string AmongLocks() {
   return Changed("[\"a\", \"b\"]", R"([
     { "name": "a", "locks": ["x"] }, { "name": "b" },
@@ -58,7 +58,7 @@ std::string ErrorsOf(std::string_view text) {
 
 // --- errors.txt ----------------------------------------------------------------------------------
 
-// The scenario that a line of errors.txt stands for.
+// The scenario that a line of errors.txt describes.
 std::string ScenarioOf(const std::string& place, const std::string& text) {
   if (place == "text") return text;
   if (place == "about") return Changed("\"x\"", text);

@@ -77,7 +77,7 @@ TEST(Schedule, ChoosesTheOrderAndTheTime) {
   EXPECT_THAT(watch.heard[4], testing::StartsWith("2s b#1 ")) << "what b does with its late reply";
 }
 
-// A regression in a scheduled scenario must not depend on which seed somebody gives.
+// A regression in a scheduled scenario must not depend on the seed that is given.
 TEST(Schedule, DrawsNothingFromTheSeed) {
   Scenario scenario = With("", R"({ "event": "node_starts", "node": "b" })");
   scenario.spanner.preset = Preset::kRegional;  // whose latencies are drawn

@@ -415,7 +415,7 @@ TEST(World, DoesNotGrowWithSimulatedTime) {
   EXPECT_EQ(size_after(Seconds(300)), size_after(Seconds(3600)));
 }
 
-// Whoever explores finds the same events as whoever goes by time, and names them by content.
+// A search finds the same events as a run by time does, and names them by content.
 TEST(World, OffersTheNextEventAmongItsChoicesAndTakesItByName) {
   Driver by_time(Busy(), 5);
   Driver by_name(Busy(), 5);
