@@ -1,4 +1,4 @@
-// Exit codes, the same for every sub-command.
+// Defines the exit codes, which are the same for every sub-command.
 #pragma once
 
 namespace whorl::cli {

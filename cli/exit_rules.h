@@ -42,7 +42,7 @@ struct ExitRules {
   bool Decides(const FoundViolation& found) const;
 };
 
-// What a command came to.
+// The result of a command.
 struct CommandResult {
   bool has_found = false;      // something that decides
   bool has_failed = false;     // a part of the work could not be done, and that was said

@@ -1,5 +1,5 @@
-// The commands that speak gRPC. The program whorl links no gRPC, so that it starts fast: it becomes
-// the program whorl-grpc, which is the same command line with these commands in it.
+// Lists the commands that speak gRPC. The program whorl links no gRPC, so that it starts fast: it
+// becomes the program whorl-grpc, which is the same command line with these commands in it.
 //
 //   whorl lock|serve|proxy|conform ...   whorl-grpc, whatever the arguments are
 //   whorl replay ... --on SPANNER        whorl-grpc; without --on, whorl itself

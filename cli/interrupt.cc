@@ -85,7 +85,7 @@ int OpenAndLock(const std::string& path) {
   const bool is_new = file >= 0;
   if (!is_new && errno == EEXIST) {
     file = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (file < 0) errno = 0;  // somebody else's, or gone since
+    if (file < 0) errno = 0;  // another user's, or gone since
   }
   if (file < 0) return -1;
   const bool is_locked = flock(file, LOCK_EX | LOCK_NB) == 0;

@@ -30,7 +30,7 @@ uint64_t DefaultJobsOn();
 
 uint64_t NumberOf(std::string_view option, const std::string& text, uint64_t min, uint64_t max);
 
-// "2000" and "2000M" are so many MiB, "8G" is so many GiB.
+// "2000" and "2000M" are 2000 MiB, "8G" is 8 GiB.
 uint64_t MebibytesOf(std::string_view option, const std::string& text, uint64_t max);
 
 // `example` is a valid value, for the message.

@@ -119,7 +119,7 @@ bool Progress::IsDue() const {
 void Progress::Show(std::string_view text) {
   shown_ = std::chrono::steady_clock::now();
   progress_stands = true;
-  // What the terminal breaks into two lines, Clear() would clear only in part.
+  // Clear() would clear only a part of a line that the terminal breaks into two.
   const auto width = static_cast<size_t>(WidthOf(STDERR_FILENO)) - 1;
   std::cerr << "\r\x1b[K" << text.substr(0, width) << std::flush;
 }

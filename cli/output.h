@@ -1,5 +1,5 @@
-// The command's output: standard output whose errors are noticed, files that appear whole or not at
-// all, and properties of the terminal.
+// Writes the command's output: to standard output, whose errors are noticed, and to files that
+// appear whole or not at all; and tells what the terminal can do.
 //
 // Invariant: if a file or a pipe did not get all of the output, the exit code says so.
 #pragma once

@@ -1,5 +1,5 @@
-// The text of pages around their data. Its definition is written at build time (cmake/bundle_page.cmake),
-// and compiles in no time as this header brings nothing along.
+// Holds the text of pages around their data. Its definition is written at build time
+// (cmake/bundle_page.cmake), and compiles in no time as this header brings nothing along.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Text that can be pasted into a shell.
+// Quotes text so that it can be pasted into a shell.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@
 namespace whorl::live {
 namespace {
 
-// Of a server that ends with its run.
+// The database on a server that ends with its run.
 const std::string kOwnDatabase = "projects/test-project/instances/test-instance/databases/locks";
 
 std::string TableOf(const sim::Scenario& scenario) {

@@ -1,5 +1,5 @@
-// The Spanner of a run, with the protocol's table: the official emulator, whorl's own server over the
-// model, or one that runs already.
+// Starts or finds the Spanner of a run, with the protocol's table: the official emulator, whorl's
+// own server over the model, or one that runs already.
 //
 // Invariants:
 //   1. Each run has a server of its own, on a free port of the loopback interface, that ends with the

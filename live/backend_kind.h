@@ -1,5 +1,5 @@
-// The Spanners on which a scenario can run for real. This header needs no gRPC, so that every program
-// can read their names.
+// Lists the Spanners on which a scenario can run for real. This header needs no gRPC, so that every
+// program can read their names.
 #pragma once
 
 #include <cstdint>

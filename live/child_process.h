@@ -1,4 +1,4 @@
-// A child process that ends with its parent: a node, a server, the emulator.
+// Runs a child process that ends with its parent: a node, a server, the emulator.
 //
 // Invariants:
 //   1. The destructor kills the child. If the thread that started the child ends before that, the

@@ -22,7 +22,7 @@ struct Simulated {
   static constexpr uint64_t kSeeds = 100;
 
   sim::RunResult own;
-  // How many of the seeds came to each verdict.
+  // How many of the seeds had each verdict.
   std::array<std::array<uint64_t, kCountOf<sim::Verdict>>, kCountOf<Invariant>> verdicts{};
   sim::Metrics least;  // over the seeds, for each metric
   sim::Metrics most;

@@ -334,7 +334,7 @@ void Coordinator::OnWrite(const sim::WriteSent& write, Instant sent_at) {
   if (!waits) AwaitWrite(last_write_);
 }
 
-// Those that have waited for what strikes at their point.
+// Waits for the writes that have waited for a fault at their point.
 void Coordinator::AwaitWritesOf(int16_t node) {
   for (auto& [number, write] : writes_) {
     if (write.write.process.node != node || !std::exchange(write.waits, false)) continue;

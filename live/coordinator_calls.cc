@@ -17,7 +17,7 @@ namespace {
 using sim::Instant;
 using sim::LinkState;
 
-// Spanner may abort a transaction that was idle for so long. The emulator never does, and runs no
+// Spanner may abort a transaction that was idle for this long. The emulator never does, and runs no
 // other transaction meanwhile.
 constexpr Duration kIdleLimit = Seconds(10);
 constexpr Duration kIdleLook = Milliseconds(500);

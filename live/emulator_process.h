@@ -1,4 +1,4 @@
-// The official Cloud Spanner emulator as a child process.
+// Runs the official Cloud Spanner emulator as a child process.
 #pragma once
 
 #include <grpcpp/channel.h>

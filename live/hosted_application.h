@@ -1,4 +1,4 @@
-// The application of a scenario beside what takes part in the lock for it, in a node's process: a
+// Hosts a scenario's application in a node's process, beside what takes part in the lock for it: a
 // protocol's machine, or a program that was not written here.
 #pragma once
 

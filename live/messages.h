@@ -1,5 +1,5 @@
-// The messages between the coordinator (the process that runs a scenario) and a node's process: one
-// line of JSON each, on the node's standard input and output.
+// Declares the messages between the coordinator (the process that runs a scenario) and a node's
+// process: one line of JSON each, on the node's standard input and output.
 //
 // Invariants:
 //   1. All times of one run count from the run's start by CLOCK_BOOTTIME, which all processes of

@@ -1,7 +1,7 @@
-// The process of one incarnation of a scenario's node: its clocks, its connection to Spanner, and
-// its participation in locks. It receives orders on standard input and reports events on standard
-// output (messages.h). It ends with its coordinator: the kernel kills it, or else its standard input
-// ends.
+// Runs the process of one incarnation of a scenario's node: its clocks, its connection to Spanner,
+// and its participation in locks. It receives orders on standard input and reports events on
+// standard output (messages.h). It ends with its coordinator: the kernel kills it, or else its
+// standard input ends.
 #pragma once
 
 #include "live/messages.h"

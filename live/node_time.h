@@ -1,4 +1,4 @@
-// A node's clocks: CLOCK_BOOTTIME with the offset and rate that the scenario gives the node.
+// Reads a node's clocks: CLOCK_BOOTTIME with the offset and rate that the scenario gives the node.
 #pragma once
 
 #include "protocol/machine.h"

@@ -1,7 +1,7 @@
-// A process's participation in one lock: the protocol's machine, run by the code that ships
+// Takes part in one lock for a process: runs the protocol's machine by the code that ships
 // (real_client/machine_host.h), and the scenario's application, which is the simulation's
-// (sim/world/application.h). A Participant connects the two with the run: it provides clocks, labels
-// calls, reports events to the coordinator, and stops the process at points.
+// (sim/world/application.h). A Participant connects the two with the run: it provides clocks,
+// labels calls, reports events to the coordinator, and stops the process at points.
 //
 // Programs use real_client/lock_host.h, which owns a machine host, too, but is not used here;
 // README.md says why.

@@ -1,4 +1,4 @@
-// The record of a real run, in the order in which it was collected. history.h sorts it.
+// Holds the record of a real run, in the order in which it was collected. history.h sorts it.
 #pragma once
 
 #include <optional>

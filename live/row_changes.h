@@ -1,4 +1,5 @@
-// What a commit changed: the difference of two reads of a table, as of just before it and as of it.
+// Finds what a commit changed: the difference of two reads of a table, as of just before it and as
+// of it.
 #pragma once
 
 #include <cstddef>

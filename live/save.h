@@ -3,7 +3,7 @@
 // A fault that struck at a time strikes at the last step that its node had reached by then, since
 // times differ between the real run and the simulation. ABORTED replies that Spanner gave by itself
 // become faults. The scenario expects the verdicts of the real run, and its seed is the first of
-// some seeds that comes to them. If no seed does, replaying the scenario fails: the model does not
+// those tried that gives them. If no seed does, replaying the scenario fails: the model does not
 // agree with the real run.
 #pragma once
 

@@ -197,7 +197,7 @@ constexpr double kRisePerRound = 0.1;
 constexpr double kRiseNearFall = 0.01;
 constexpr double kAfterRefusal = 0.5;
 constexpr double kAfterSlowness = 0.9;
-// Answers are slow if they take so many times as long as the fastest. Spanner's own spread, between
+// Answers are slow if they take this many times as long as the fastest. Spanner's own spread, between
 // reads at a near replica and commits of several splits, is smaller.
 constexpr int64_t kSlow = 5;
 // The fastest answer is that of this period and the one before, so that a Spanner that has become

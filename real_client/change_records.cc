@@ -147,8 +147,8 @@ std::vector<ChangePartitions::Read> ChangePartitions::TakeReads() {
   for (auto& [token, partition] : partitions_) {
     if (partition.state != State::kToBeRead) continue;
     partition.state = State::kRead;
-    // Not from its very end, of which a server may take it that there is nothing left to say, not even
-    // its children.
+    // Not from its very end: there, a server may hold that nothing is left to say, not even the
+    // children.
     const Timestamp before = partition.position - kTick;
     reads.push_back({.token = token, .start = std::max(partition.start, before)});
   }

@@ -119,7 +119,7 @@ class ChangeStreamClient::Core final : public QueryLoop::Owner {
   Status Take(const std::string& token, ChangeRecordDecoder& decoder,
               const v1::PartialResultSet& part) {
     std::vector<ChangeRecord> records;
-    // What is no record at all is nothing that another attempt would mend.
+    // Bytes that are no record stay so in another attempt.
     if (Status status = decoder.Add(part, records); !status.ok()) {
       loop_.End(status);
       return status;

@@ -28,7 +28,7 @@ struct ChangeStreamOptions {
   std::string stream;
   std::optional<Timestamp> from;  // empty: from the oldest change that the stream still has
   std::optional<Timestamp> to;    // empty: there is no end
-  // Spanner says at least so often how far a partition has come.
+  // Spanner says at least this often how far a partition has come.
   Duration heartbeat = Seconds(1);
   // How long it is tried to reach Spanner: at first, and later.
   Duration first_patience = Seconds(10);

@@ -1,4 +1,4 @@
-// The gRPC channels to one endpoint.
+// Opens the gRPC channels to one endpoint.
 #pragma once
 
 #include <grpcpp/channel.h>

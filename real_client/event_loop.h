@@ -1,5 +1,5 @@
-// One thread with gRPC's completion queue, which runs replies, timers and tasks of other threads
-// one at a time.
+// Runs replies, timers and tasks of other threads one at a time, on one thread with gRPC's
+// completion queue.
 //
 // Invariants:
 //   1. Every task, timer and completion runs on the loop's thread, so state that only they use

@@ -1,4 +1,4 @@
-// The headers of each call, as Google's clients send them.
+// Sets the headers of each call, as Google's clients send them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The client libraries that this build links into whorl's own programs, by name.
+// Lists the client libraries that this build links into whorl's own programs, by name.
 #pragma once
 
 #include <span>

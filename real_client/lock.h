@@ -144,7 +144,7 @@ enum class LockOutcome : uint8_t {
   kHeld,    // another holds the lock: its row, read last of all, shows a lease that has not ended
   kFailed,  // neither is known: LockResult::error says why
 };
-// What TryLock() or LockFor() came to. That the lock is held is no error, so that no error of Spanner
+// The result of TryLock() or LockFor(). That the lock is held is no error, so that no error of Spanner
 // can be mistaken for it.
 struct LockResult {
   LockOutcome outcome = LockOutcome::kFailed;
@@ -286,7 +286,7 @@ struct Holding {
   bool is_held() const { return !holder.empty() && left && *left > Duration(); }
 };
 
-// Whose lease an operator ends: that of anybody, or of who has this id and this token.
+// Whose lease an operator ends: any holder's, or that of the holder with this id and this token.
 struct ReleaseTarget {
   std::optional<std::string> holder;
   std::optional<uint64_t> token;  // as the holder has it

@@ -120,7 +120,7 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   // may start a transaction: then leadership is published when that has ended.
   void Publish();
   void Publish(const Leadership& next);
-  // What may be published now of that view of the machine: without an answer about the token, nothing.
+  // The part of the machine's view that may be published now: nothing before the token was answered.
   Leadership LeadershipOf(const LeadershipView& view) const;
   void AskForToken(const LeadershipView& view);
   void SetLapse(const Leadership& leadership);

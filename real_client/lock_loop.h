@@ -1,5 +1,5 @@
-// The single thread on which all locks of a client run: tasks posted by other threads, and timers
-// that count suspension.
+// Runs all locks of a client on a single thread: tasks posted by other threads, and timers that
+// count suspension.
 //
 // Invariants:
 //   1. State of the loop is used on its thread only, so it needs no lock.

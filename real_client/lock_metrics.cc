@@ -121,7 +121,7 @@ class Meter final : public LockObserver {
   }
   void OnTransaction(const LockTransaction& transaction) override {
     const std::string outcome(transaction.outcome);
-    // One that a newer heartbeat replaced, or that this process gave up, was not sent.
+    // A renewal that a newer one replaced, or that this process gave up, was not sent.
     if (transaction.renews_lease && transaction.status.code != Code::kCancelled) {
       sent_.Increment();
       if (outcome != WordOf(Outcome::kCommitted)) {

@@ -1,4 +1,4 @@
-// Metrics of a program's locks for Prometheus, those that `whorl lock run --metrics` serves.
+// Counts metrics of a program's locks for Prometheus, those that `whorl lock run --metrics` serves.
 //
 //   LockMetrics metrics;
 //   client->Make({.name = "nightly", .observer = metrics.Observe("nightly", "fenced_lease")}, lock);

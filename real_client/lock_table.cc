@@ -65,7 +65,7 @@ class HoldingRow {
   std::array<std::optional<size_t>, kParts.size()> at_{};
 };
 
-// Nobody holds the lock, which is nobody's to take before.
+// A lock without a holder, which no process may take before `free_at`.
 Holding FreeFrom(Timestamp free_at, Timestamp now, Holding holding) {
   holding.holder.clear();
   if (free_at <= now) return holding;

@@ -1,5 +1,5 @@
-// An operator's queries and writes on a protocol's table: the holders of locks, and the writes that
-// create a row, delete it, and force a release.
+// Makes an operator's queries and writes on a protocol's table: the holders of locks, and the
+// writes that create a row, delete it, and force a release.
 //
 // Lock names are passed as parameters; only validated identifiers of the table and its columns
 // become part of the SQL text.

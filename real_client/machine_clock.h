@@ -1,5 +1,5 @@
-// The clocks that a lock's machine sees, and their conversion from and to MonotonicNow(), by which
-// timers fire and clients give up.
+// Reads the clocks that a lock's machine sees, and converts them from and to MonotonicNow(), by
+// which timers fire and clients give up.
 #pragma once
 
 #include <chrono>

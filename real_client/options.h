@@ -1,4 +1,4 @@
-// The database and the connection to it.
+// Names the database and says how to connect to it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The machine's clocks and its source of randomness.
+// Reads the machine's clocks and its source of randomness.
 #pragma once
 
 #include "base/time.h"

@@ -1,4 +1,5 @@
-// Which thread of this process has a lock: a lock on Spanner excludes processes, and this one threads.
+// Keeps which thread of this process has a lock: a lock on Spanner excludes processes, and this one
+// threads.
 #pragma once
 
 #include <condition_variable>

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   1. One session serves all queries. It is made before the first of them, and anew when it was lost.
-//   2. A query of which nothing is heard for half a minute is ended, as broken.
+//   2. A query that brings nothing for half a minute is ended, as broken.
 //   3. What may pass is tried again, with growing pauses, until nothing was heard of Spanner for as long as the
 //      options say. What will not pass ends the loop.
 //   4. Everything happens on the loop's thread, except the constructor, Open() and the destructor.

@@ -136,7 +136,7 @@ void RowVersions::Resolve(uint64_t step, Gap gap) {
   }
   const std::optional<Timestamp> named = NamedBy(gap.after, gap.from, gap.to);
   Timestamp at = named.value_or(MiddleOf(gap.from, gap.to));
-  // It was there by then: was it a tick before?
+  // The row was there at gap.to: the next read tells whether it was there a tick before.
   if (at == gap.to) at = at - kCommitTick;
   Ask(step, at, std::move(gap));
 }

@@ -1,4 +1,4 @@
-// The versions of a table's rows from one time to another, found by reads as of exact times.
+// Finds the versions of a table's rows from one time to another, by reads as of exact times.
 //
 //   time     from    +step   +step   to
 //   grid      |       |       |       |        the whole table
@@ -68,10 +68,10 @@ class RowVersions {
   std::vector<Read> TakeReads(size_t most);
   // The rows that a read has found.
   void Add(uint64_t read, std::vector<Row> rows);
-  // It was not answered, and has to be sent again.
+  // The read was not answered, and has to be sent again.
   void Break(uint64_t read);
 
-  // What is in its place by now, each given once.
+  // The changes that are in their place by now; each is given once.
   Found Take();
   // All changes that were committed by then have been given. Before the first read is there: the least time.
   Timestamp reached() const { return reached_; }
@@ -109,7 +109,7 @@ class RowVersions {
   void Resolve(uint64_t step, Gap gap);
   void Give(Change change, Found& found);
   Step& At(uint64_t step) { return steps_[step - given_]; }
-  // Of a gap, or of a change.
+  // The key of a gap's row, or of a change's.
   template <typename Two>
   const Value& KeyOf(const Two& two) const {
     return (two.after ? *two.after : *two.before)[key_column_];

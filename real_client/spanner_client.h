@@ -1,5 +1,5 @@
-// A client of one Spanner database over gRPC. It runs transactions with the simulation's own
-// transaction runner and session pool.
+// Runs transactions on one Spanner database over gRPC. It runs transactions with the simulation's
+// own transaction runner and session pool.
 //
 // Invariants:
 //   1. Only the destructor blocks its caller. Everything runs on one thread of the client;

@@ -17,7 +17,7 @@ namespace {
 
 namespace v1 = google::spanner::v1;
 
-// What is read unless it is said, and by how much less if that is too old.
+// How far back is read by default, and by how much less if Spanner no longer has that.
 constexpr Duration kLongest = Seconds(3600);
 constexpr Duration kLess = Seconds(60);
 

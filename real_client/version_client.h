@@ -31,7 +31,7 @@ struct VersionOptions {
   std::optional<std::string> key;  // of one row; empty: all of them
   std::optional<Timestamp> from;   // empty: as old as can be read, but an hour before `to` at most
   Timestamp to;
-  Duration step = Seconds(5);  // the table is read at least so often
+  Duration step = Seconds(5);  // the table is read at least this often
   size_t reads_at_once = 16;
 };
 

@@ -1,4 +1,5 @@
-// The calls of protocol/spanner/rpc.h as Google's protos: Encode for a client, Decode for a server.
+// Turns the calls of protocol/spanner/rpc.h into Google's protos (Encode, for a client) and back (Decode,
+// for a server).
 //
 // Invariants:
 //   1. What a client encodes, a server decodes to the same call.

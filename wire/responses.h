@@ -1,4 +1,4 @@
-// Responses other than results as Google's protos: Encode for a server, Decode for a client.
+// Turns responses other than results into Google's protos (Encode, for a server) and back (Decode, for a client).
 #pragma once
 
 #include <vector>

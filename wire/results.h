@@ -1,4 +1,4 @@
-// Results of statements and reads as Google's protos: one ResultSet, or a stream of parts.
+// Turns results of statements and reads into Google's protos and back: one ResultSet, or a stream of parts.
 //
 // Invariants:
 //   1. A stream is one list of values, row after row, divided anywhere: between rows, between
@@ -53,7 +53,7 @@ void TakePrecommitToken(const v1::MultiplexedSessionPrecommitToken& proto, Respo
 v1::MultiplexedSessionPrecommitToken EncodePrecommitToken(std::string_view token, int32_t sequence);
 
 // Appends `next` to `values`. If `chunked`, the first new value continues the last old one: strings
-// are joined, and so are lists, the adjacent elements of which are joined in turn. Other values are
+// are joined, and so are lists, whose adjacent elements are joined in turn. Other values are
 // never divided. REQUIRES: `values` is not empty if `chunked`.
 Status AppendValues(const google::protobuf::RepeatedPtrField<google::protobuf::Value>& next,
                     bool chunked, google::protobuf::ListValue& values);

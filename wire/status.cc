@@ -62,8 +62,8 @@ bool BeginsCharacter(std::string_view text, size_t at) {
   return at >= text.size() || (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U;
 }
 
-// Begin and end of a text that is longer than a client would take: what is wrong stands at its begin, and
-// where, at its end.
+// The beginning and the end of a text that is too long for a client: the beginning says what is wrong,
+// the end says where.
 std::string Shortened(std::string_view text) {
   if (text.size() <= kMessageMax) return std::string(text);
   constexpr size_t kEnd = kMessageMax / 4;

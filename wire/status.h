@@ -1,4 +1,4 @@
-// Statuses of calls as gRPC statuses.
+// Turns statuses of calls into gRPC statuses and back.
 //
 // Invariants:
 //   1. The google.rpc.Status details carry what Spanner's clients read beyond code and message:

@@ -117,7 +117,7 @@ Status DecodeJson(const std::string& text, Value& out) {
   std::string compact;
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (quoted && text[i] == '\\') {  // what it escapes ends no string
+    if (quoted && text[i] == '\\') {  // the escaped character ends no string
       compact.append(text, i++, 2);
       continue;
     }

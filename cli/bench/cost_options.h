@@ -1,4 +1,4 @@
-// Options of `whorl bench cost`, and combinations that are refused.
+// Reads the options of `whorl bench cost`, and refuses combinations that make no sense.
 #pragma once
 
 #include <CLI/App.hpp>

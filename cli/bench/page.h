@@ -1,4 +1,4 @@
-// The pages of `whorl bench takeover --html` and `whorl bench cost --html`.
+// Writes the pages of `whorl bench takeover --html` and `whorl bench cost --html`.
 #pragma once
 
 #include <string>

@@ -179,7 +179,7 @@ int MergeTakeovers(const TakeoverRequest& request) {
   TakeoverOutput output(request);
   if (const absl::Status ready = output.OpenFiles(); !ready.ok()) return End(ready);
   const TakeoverReport report = ReportOf(*sum);
-  // What is not whole yet is to be merged with the rest.
+  // A report of a part is to be merged with the others.
   const std::string lines = sum->IsWhole() ? TakeoverLines(report) : TakeoverShardText(*sum);
   return output.Tell(report, lines, MissingText(sum->coverage, sum->CaseCount(), "cases"));
 }

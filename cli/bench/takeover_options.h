@@ -1,5 +1,5 @@
-// Options of `whorl bench takeover`, on simulated and on real processes, and combinations that are
-// refused.
+// Reads the options of `whorl bench takeover`, on simulated and on real processes, and refuses
+// combinations that make no sense.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -1,4 +1,4 @@
-// The results of `whorl bench takeover` as a table for people, as JSON lines and as CSV.
+// Prints the results of `whorl bench takeover` as a table for people, as JSON lines and as CSV.
 #pragma once
 
 #include <ostream>

@@ -1,4 +1,5 @@
-// Parts of `whorl bench takeover`: which cases a shard measures, its report, and the sum of several.
+// Divides `whorl bench takeover` into shards: says which cases a shard measures, writes its report,
+// and adds up several.
 //
 // Cases are dealt out in an order that is drawn from their names, since those that take long stand at regular
 // places in the grid. A case is measured by one shard, as often as it takes, so its figures are those of the bench

@@ -77,14 +77,14 @@ bool ReadPattern(const CheckRequest& request, check::LogPattern& pattern) {
   return wrong.empty();
 }
 
-// What is made of a history beside its verdict.
+// What is made from a history beside its verdict: a scenario that may reproduce it, and its report.
 struct Products {
   std::optional<check::Reproduction> reproduction;
   std::optional<check::HistoryReport> report;
   absl::Status written = absl::OkStatus();
 };
 
-// Nothing, and it is said, if there is nothing to make it of.
+// If there is nothing to make them from, says so and returns nothing.
 std::optional<Products> Make(const CheckRequest& request, const ProtocolInfo& protocol,
                              const Judgement& judgement, const HistoryVerdict& verdict) {
   Products products;
@@ -189,7 +189,7 @@ bool EndsBySignal(const CheckRequest& request) {
   return request.database.follow || std::ranges::find(request.files, "-") != request.files.end();
 }
 
-// Records of which something could be used.
+// Whether something of the records could be used.
 bool HasUsed(const Judgement& judgement) {
   const check::RecordCounts& counts = judgement.counts();
   return counts.used() > counts.used(check::Used::kProcess) || judgement.was_resumed();
@@ -208,7 +208,7 @@ std::string RemedyFor(const std::string& reason, const CheckRequest& request) {
   return {};
 }
 
-// Nothing was read of which a verdict could be made.
+// Says that nothing was read that would give a verdict.
 int SayNothing(const CheckRequest& request, const Judgement& judgement) {
   if (!judgement.failure().ok()) {
     return judgement.failure().code() == absl::StatusCode::kInvalidArgument ? kBadInput

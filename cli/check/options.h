@@ -1,4 +1,4 @@
-// The options of `whorl check`.
+// Reads the options of `whorl check`.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -115,7 +115,7 @@ void PrintResult(const InvariantResult& found, const ProtocolInfo& protocol, boo
   if (!text.empty()) std::cout << "          " << Printable(text, 2'000) << '\n';
 }
 
-// Nobody promises that there is none.
+// No protocol promises that there are no writes from outside.
 void PrintOutside(const HistoryVerdict& verdict) {
   if (verdict.outside_count == 0) return;
   const std::string more = verdict.outside_count == 1

@@ -1,5 +1,5 @@
-// What is read of a database as an input of `whorl check`: a change stream, or versions of rows. The program
-// whorl-grpc reads it (cli/grpc/).
+// Passes what is read of a database to `whorl check` as an input: a change stream, or versions of
+// rows. The program whorl-grpc reads it (cli/grpc/).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What the command line of `whorl check` asks for.
+// Holds what the command line of `whorl check` asks for.
 #pragma once
 
 #include <memory>

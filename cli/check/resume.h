@@ -1,4 +1,5 @@
-// `whorl check --resume FILE`: where a check of a change stream was, so that another process goes on there.
+// Keeps the file of `whorl check --resume`: where a check of a change stream was, so that another
+// process goes on there.
 //
 // The file is replaced as a whole, so that a process that is killed leaves an older one. It has the position in
 // the stream, what is known of each row (check/resume_rows.h), what was found, and what was counted.
@@ -37,7 +38,7 @@ struct FoundBefore {
 // Reads the file. Nothing if there is none yet; kInvalidArgument, with the remedy, if it is of another check.
 absl::Status ReadResume(const CheckRequest& request, std::optional<Resumed>& out);
 
-// The members that say of which check the file is.
+// The members that say which check the file belongs to.
 sim::Json ResumeHead(const CheckRequest& request);
 // The same for the file's text.
 absl::Status ParseResume(std::string_view text, const CheckRequest& request,

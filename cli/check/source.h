@@ -1,4 +1,5 @@
-// One input of a history: a file, whatever it is compressed with, or what is read of a database.
+// Reads one input of a history: a file, whatever it is compressed with, or what is read of a
+// database.
 #pragma once
 
 #include <cstddef>

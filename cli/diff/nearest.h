@@ -1,5 +1,5 @@
-// `whorl diff SCENARIO --nearest`: a failing run beside the nearest one that passes
-// (sim/measure/nearest_run.h), aligned at the first difference.
+// Carries out `whorl diff SCENARIO --nearest`: shows a failing run beside the nearest one that
+// passes (sim/measure/nearest_run.h), aligned at the first difference.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The file of `whorl explore --checkpoint`.
+// Reads and writes the file of `whorl explore --checkpoint`.
 //
 // Invariants:
 //   1. The file is a whole checkpoint or is not there: it is written beside its place and renamed.
@@ -26,7 +26,7 @@ class CheckpointFile {
   // if it is of a search with other settings, which the message names.
   absl::Status Open(const std::string& path, explore::Settings settings);
 
-  // What was read; empty if there was no file. Gives it away.
+  // Moves out the checkpoint that was read; empty if there was no file.
   std::optional<explore::Checkpoint> Take() { return std::exchange(read_, std::nullopt); }
 
   // Whether it is time to write: at once, and then now and then.

@@ -40,7 +40,7 @@ using Clock = std::chrono::steady_clock;
 using Result = explore::SearchResult<sim::Move>;
 using Violation = explore::Violation<sim::Move>;
 
-// States are whole worlds: limits and Ctrl-C are noticed after so many of each thread.
+// States are whole worlds: limits and Ctrl-C are noticed after each thread has had this number of them.
 constexpr size_t kRound = 256;
 constexpr size_t kStatesOfDigest = 200;  // that a checkpoint tells worlds apart by
 

@@ -189,7 +189,7 @@ void PrintExplored(const ExploreReport& report) {
   std::cout << (report.result.ending == explore::Ending::kComplete ? "holds: "
                                                                    : "no violation so far: ")
             << names << '\n';
-  // What it says nothing of, so that nobody takes it for searched.
+  // Names what was not searched, so that it is not taken for searched.
   if (!report.request.invariant) {
     std::cout << "not judged: no_wedge (--invariant no_wedge), paced_calls (whorl hunt)\n";
   }

@@ -22,7 +22,7 @@ struct ExploreRequest {
   std::string scenario_path;
   std::optional<sim::ScenarioSpace> space;  // of that scenario
   bool after_schedule = false;              // the search begins where its schedule ends
-  sim::Scenario scenario;                   // as it is, if so
+  sim::Scenario scenario;                   // the file's own, if after_schedule
   sim::ExploreWorld world;
   sim::ExploreBounds bounds;
   std::optional<Duration> lease;

@@ -1,4 +1,4 @@
-// A queue from the thread of a client, which must not wait, to the thread that judges.
+// Hands what a client's thread receives, which must not wait, to the thread that judges.
 #pragma once
 
 #include <chrono>

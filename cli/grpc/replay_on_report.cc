@@ -61,7 +61,7 @@ std::string PlainText(const Compared& compared) {
              compared.plain_as_expected ? ", as expected" : ", NOT as expected");
 }
 
-// The real verdict, and the number of runs that came to it if it was not all.
+// The real verdict, and the number of runs that had it if not all had.
 std::string ViolatedText(const std::vector<RealRun>& runs) {
   std::string names;
   for (const Invariant invariant : AllOf<Invariant>()) {
@@ -116,7 +116,7 @@ sim::Json ResultJson(const sim::RunResult& result) {
   return json;
 }
 
-// The verdict of the file's own seed, and how many seeds came to each verdict.
+// The verdict of the file's own seed, and how many seeds had each verdict.
 sim::Json SimulatedJson(const Simulated& simulated) {
   sim::Json json = ResultJson(simulated.own);
   sim::Json seeds = sim::Json::object();

@@ -1,4 +1,4 @@
-// The report of `whorl replay --on`. For people: a line for each scenario, and below it the
+// Prints the report of `whorl replay --on`. For people: a line for each scenario, and below it the
 // differences from the simulation. For programs: everything.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The file of `whorl hunt --checkpoint`: a report (report.h) of the shard's first runs, from which the same
-// command goes on. `whorl hunt --merge` takes it as any other report.
+// Keeps the file of `whorl hunt --checkpoint`: a report (report.h) of the shard's first runs, from
+// which the same command goes on. `whorl hunt --merge` takes it as any other report.
 //
 // Invariants:
 //   1. The file is a whole report or is not there: it is written beside its place and renamed.
@@ -27,7 +27,7 @@ class HuntCheckpoint {
   absl::Status Open(const std::string& path, const HuntReport& begun);
 
   bool is_open() const { return !path_.empty(); }
-  // What was read; of no run if there was no file.
+  // The report that was read; it has no runs if there was no file.
   const HuntReport& report() const { return report_; }
 
   // A failure is told at once, and again after a later write has succeeded. REQUIRES: it is open, and

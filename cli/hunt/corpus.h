@@ -1,5 +1,6 @@
-// The folder of `whorl hunt --corpus DIR`: what was worth keeping of hunts (sim/hunt/corpus.h), as scenarios
-// that `whorl replay` runs, and a line that says of which hunts.
+// Keeps the folder of `whorl hunt --corpus DIR`: the runs of hunts that are worth keeping
+// (sim/hunt/corpus.h), as scenarios that `whorl replay` runs, and a line that names the hunts that
+// may use them.
 //
 //   DIR/corpus.jsonl                         {"format":"whorl-corpus","version":1,"duration":"120s",...}
 //   DIR/fenced_lease-0123456789abcdef.json   the scenario with that name (Corpus::NameOf)

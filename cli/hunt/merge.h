@@ -16,8 +16,8 @@ struct ReportFile {
 };
 
 // The sum of reports of parts of one hunt, in any order. A run that is in several of them
-// counts once: of two reports of one shard, one of which was ended earlier, the longer one contains
-// the other. Those of the same runs have to be equal.
+// counts once: if one of two reports of a shard was ended earlier, the longer one contains it. Reports of
+// the same runs have to be equal.
 //   kInvalidArgument: one is of another hunt, or they cannot be added up.
 //   kDataLoss: two reports of the same runs differ, so a run could not be repeated.
 // REQUIRES: there is a report.

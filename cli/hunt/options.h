@@ -1,4 +1,4 @@
-// The options of `whorl hunt`, and the combinations of them that it refuses.
+// Reads the options of `whorl hunt`, and refuses combinations that make no sense.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -1,4 +1,5 @@
-// What a hunt reports: what was hunted, what was found, and which shards of the whole it covers.
+// Holds what a hunt reports: what was hunted, what was found, and which shards of the whole it
+// covers.
 //
 // As JSON lines, which `whorl hunt --merge` reads back: one with the entries of a corpus that the others
 // name, if there are any, a line for each protocol, one for each finding, and one at the end that counts them.

@@ -32,7 +32,7 @@ const ProtocolInfo& Protocol(const Json& json) {
   return *protocol;
 }
 
-// The enumerator of a word; `text` gives the words, of which there are `count`.
+// The enumerator of a word; `text` gives the words by number, below `count`.
 template <typename Enum>
 Enum Word(const std::string& word, size_t count, std::string_view (*text)(Enum)) {
   for (size_t i = 0; i < count; ++i) {

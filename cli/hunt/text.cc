@@ -62,7 +62,7 @@ std::string PercentText(int64_t part, int64_t all) {
   return Cat(std::to_string(tenths / 10), ".", std::to_string(tenths % 10), " %");
 }
 
-// What is still new, as a reason to go on or to stop.
+// Prints how much is still new, which is a reason to go on or to stop.
 void PrintKinds(const HuntReport& report, std::ostream& out) {
   const uint64_t recent = report.coverage.FirstOfLast(kRecentRuns);
   for (const auto& [protocol, tally] : report.tallies) {
@@ -75,7 +75,7 @@ void PrintKinds(const HuntReport& report, std::ostream& out) {
   }
 }
 
-// How far runs came along the waypoints.
+// Prints how far runs came along the waypoints.
 void PrintReached(const HuntReport& report, std::ostream& out) {
   for (const auto& [protocol, tally] : report.tallies) {
     for (size_t i = 0; i < tally.reached.size(); ++i) {
@@ -92,7 +92,7 @@ void PrintReached(const HuntReport& report, std::ostream& out) {
   }
 }
 
-// What runs have not met proves nothing.
+// Prints what no run has met: of that, the hunt proves nothing.
 void PrintNever(const HuntReport& report, std::ostream& out) {
   for (const auto& [protocol, tally] : report.tallies) {
     std::vector<std::string_view> never;
@@ -244,7 +244,7 @@ std::string Cell(const ProtocolInfo& protocol, const sim::HuntTally& tally, Inva
   const Promise promise = protocol.promises[place];
   if (promise == Promise::kNotApplicable) return "n/a";
   if (promise == Promise::kPromised) {
-    // What is broken where a fault takes it out of the promise is no finding against it.
+    // A violation is no finding where a fault of that world lifts the promise.
     const bool is_broken = std::ranges::any_of(tally.findings, [invariant](const auto& found) {
       return found.first.invariant == invariant && found.second.promised;
     });

@@ -1,4 +1,4 @@
-// Metrics of locks for Prometheus, at http://HOST:PORT/metrics.
+// Serves metrics of locks to Prometheus, at http://HOST:PORT/metrics.
 #pragma once
 
 #include <memory>

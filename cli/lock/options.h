@@ -1,4 +1,4 @@
-// Options of `whorl lock`, and how they are read from the command line.
+// Reads the options of `whorl lock` from the command line.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -1,5 +1,5 @@
-// What a command finds of its locks' rows before it takes part: a name that was mistyped would make a
-// lock that protects nothing, and a row that init has made may not be taken yet.
+// Looks at its locks' rows before a command takes part: a name that was mistyped would make a lock
+// that protects nothing, and a row that init has made may not be taken yet.
 #pragma once
 
 #include <string>

@@ -167,7 +167,7 @@ class Reporter final : public real_client::LockObserver {
   }
 
  private:
-  // What whorl check judges, and nobody reads.
+  // Writes lines that `whorl check` judges; they are not for people.
   void PutForCheck(const std::optional<real_client::LockEvent>& event) {
     if (!event) return;
     std::vector<std::pair<std::string, Json>> fields;
@@ -258,7 +258,7 @@ class Runner {
       return std::nullopt;
     }
     for (const auto& reporter : reporters_) reporter->latency().HeardFirst(look.took);
-    // So that who starts with a thousand new locks still sees what comes after.
+    // Of a thousand new locks, only these get a line each, so that what comes after is still seen.
     constexpr size_t kMostLines = 10;
     for (size_t i = 0; i < std::min(look.missing.size(), kMostLines); ++i) {
       const std::string no_lock = NoSuchLock(request_, client, look.missing[i]);

@@ -252,7 +252,7 @@ int RunRelease(LockRequest& request) {
   return End(FlushStdout());
 }
 
-// Deletes the locks of a page that nobody has had for so long.
+// Deletes the locks of a page that nobody has had for the time that was asked for.
 Status DeleteOld(const LockRequest& request, LockClient& client, const std::vector<Holding>& page,
                  int64_t& deleted) {
   for (const Holding& holding : page) {

@@ -277,7 +277,7 @@ class ReplaySum {
     ReplayOutput output(request_, scenarios_);
     if (const absl::Status ready = output.Prepare(); !ready.ok()) return End(ready);
     output.PrintHead();
-    // What is not whole yet is to be merged with the rest.
+    // A report of a part is to be merged with the others.
     const std::string part = sum_.IsWhole() || !request_.WantsJson() ? "" : ReplayShardText(sum_);
     const std::string missing = MissingText(sum_.coverage, sum_.JobCount());
     for (size_t s = 0; s < scenarios_.size(); ++s) {

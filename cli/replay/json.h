@@ -1,4 +1,4 @@
-// The report of `whorl replay` for programs: one JSON document.
+// Prints the report of `whorl replay` for programs, as one JSON document.
 //
 // Invariant: apart from the fields named `wall_seconds`, scenario + seed decides every byte.
 #pragma once

@@ -1,4 +1,4 @@
-// One run for `whorl replay`, with the listeners that the options ask for.
+// Runs one scenario for `whorl replay`, with the listeners that the options ask for.
 #pragma once
 
 #include <cstdint>

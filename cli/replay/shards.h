@@ -1,4 +1,4 @@
-// Parts of `whorl replay --repeat`: the report of a shard, and the sum of several.
+// Writes the report of a shard of `whorl replay --repeat`, and adds up several.
 //
 // A job is one seed of one scenario; of the jobs, in the order of the scenarios and then of the seeds, a shard does
 // every N-th.

@@ -1,4 +1,4 @@
-// The combined results of all runs of one scenario.
+// Combines the results of all runs of one scenario.
 //
 // Invariant: a tally does not grow with the number of runs, except for SeedCounts::kept, which only JSON
 // reports need.

@@ -1,5 +1,5 @@
-// What passes between programs and a Spanner: the last calls as lines of JSON, all of them in a file,
-// and their metrics.
+// Records the calls between programs and a Spanner: the last ones as lines of JSON, all of them in
+// a file, and their metrics.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
-// `whorl serve`, a Spanner with the model behind it, and `whorl proxy`, which stands before another one:
-// both for programs that are not whorl's.
+// Runs `whorl serve`, a Spanner with the model behind it, and `whorl proxy`, which stands before
+// another one: both for programs that are not whorl's.
 #pragma once
 
 namespace whorl::cli {

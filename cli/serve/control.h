@@ -1,5 +1,5 @@
-// The control plane of `whorl serve` and `whorl proxy`: faults, links, clock, history and metrics over
-// HTTP and JSON while programs run. openapi.json describes it, README.md shows it.
+// Serves the control plane of `whorl serve` and `whorl proxy`: faults, links, clock, history and
+// metrics over HTTP and JSON while programs run. openapi.json describes it, README.md shows it.
 #pragma once
 
 #include <CLI/App.hpp>

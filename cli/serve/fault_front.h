@@ -1,5 +1,5 @@
-// A proxy with faults before a Spanner server, for programs that are not whorl's: its ports, the rules
-// of its faults, and the history of the calls.
+// Puts a proxy with faults before a Spanner server, for programs that are not whorl's: its ports,
+// the rules of its faults, and the history of the calls.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -64,7 +64,7 @@ class FaultFront {
   virtual const CallLog& log() const = 0;
   // Null if nothing is judged.
   virtual live::LiveVerdict* verdict() = 0;
-  // Says which rules struck, and how often, and of which none did.
+  // Says how often each rule struck, and which did not.
   virtual std::vector<std::string> Report() const = 0;
   // Ends the proxy and writes the rest of the history.
   virtual absl::Status End() = 0;

@@ -85,7 +85,7 @@ std::string MissingText(const Coverage& coverage, std::optional<uint64_t> asked,
     const uint64_t here = coverage.runs.size();
     text += Cat("; of ", std::to_string(coverage.shards), " shards, ", std::to_string(here),
                 here == 1 ? " is here" : " are here");
-    // Of few that are missing, which they are.
+    // The missing shards are named if they are fewer than those that are here.
     if (coverage.shards - here < here) text += Cat(", without ", ShardsText(coverage.Missing()));
   }
   if (asked && coverage.RunCount() < coverage.Due(*asked)) {

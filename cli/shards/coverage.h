@@ -1,4 +1,4 @@
-// Which runs of a hunt a report contains.
+// Says which runs of a hunt a report contains.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace whorl::cli {
 
 inline constexpr uint64_t kShardsMax = 1'000'000;
 
-// How many runs are the last ones, of which a report says what was new in them.
+// A report says what was new in this number of last runs.
 inline constexpr uint64_t kRecentRuns = 1'000;
 
 // How many of the first `runs` runs of a hunt belong to a shard, counted from 0: it has every
@@ -38,7 +38,7 @@ struct Coverage {
   bool Contains(const Coverage& other) const;
   // The number from which on `count` of these runs, or somewhat more, have theirs; 0 if there are fewer.
   uint64_t FirstOfLast(uint64_t count) const;
-  // A shard of which both have a run.
+  // A shard that both have a run of.
   std::optional<uint64_t> SharedShard(const Coverage& other) const;
   // The shards that are not there, with no run.
   Coverage Missing() const;

@@ -15,7 +15,7 @@
 
 namespace whorl::cli {
 
-// What loading has to know of a kind of report, none of which is cut off. `Report` has a Coverage `coverage`.
+// What loading has to know of a kind of report. No report is cut off. `Report` has a Coverage `coverage`.
 template <typename Report>
 struct ReportKind {
   ShardFormat format;

@@ -1,4 +1,4 @@
-// Which of several reports of parts of one work add up to all that they have.
+// Picks, of several reports of parts of one work, those that add up to all that was done.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct ReportOfPart {
   bool is_cut_off = false;  // it lacks something of the runs that it covers
 };
 
-// Called for two reports of the same runs, neither of which is cut off, by their places. Returns an
+// Called for two whole reports of the same runs, by their places. Returns an
 // error if they differ; takes into the second what only the first one has.
 using JoinReports = std::function<absl::Status(size_t from, size_t into)>;
 

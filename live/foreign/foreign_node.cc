@@ -386,7 +386,7 @@ class ForeignNode final : public CallInterceptor {
     }
     return std::nullopt;
   }
-  // As a JSON array.
+  // The names of the process's locks, as a JSON array.
   std::string LockNames() const {
     MessageJson names = MessageJson::array();
     for (const uint16_t lock : spec_.locks) names.push_back(NameOf(lock));

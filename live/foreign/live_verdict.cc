@@ -29,7 +29,7 @@ namespace {
 using sim::Json;
 using sim::Verdict;
 
-// Of one Judge().
+// The longest that one Judge() works.
 constexpr Duration kPatience = Seconds(2);
 
 // projects/P/instances/I/databases/D of a session's name.
@@ -37,7 +37,7 @@ std::string DatabaseOf(const SessionName& session) {
   return std::string(session.view().substr(0, session.view().find("/sessions/")));
 }
 
-// Up to when what has happened is known, and can be judged.
+// The times before which all commits, and all that clients say, are known and can be judged.
 struct Horizon {
   Timestamp commits;
   Timestamp words;
@@ -314,7 +314,7 @@ class LiveVerdict::Impl {
     CommitHeard heard;
   };
 
-  // After all that was said, so that what a client leads lasts, be it that time stands still.
+  // Later than all that was said, so that a leadership lasts even while time stands still.
   Timestamp Now() { return std::max(server_.now(), said_last_ + Nanoseconds(1)); }
 
   // REQUIRES: judging_ is held.
@@ -332,7 +332,7 @@ class LiveVerdict::Impl {
       horizon.commits = std::min(horizon.commits, clock_.TrueTime(horizon.commits).earliest);
     }
     horizon.words = std::min(horizon.words, horizon.commits);
-    // What was judged stays so.
+    // The horizon never moves back: what is before it was judged.
     last_ = {.commits = std::max(last_.commits, horizon.commits),
              .words = std::max(last_.words, horizon.words)};
     return last_;

@@ -1,10 +1,10 @@
-// What check's judge says so far of programs that use a protocol's table through `whorl serve` or
-// `whorl proxy`.
+// Judges programs that use a protocol's table through `whorl serve` or `whorl proxy`, by check's judge, while they
+// run.
 //
 // Rules:
 //   1. The judge is told what commits changed, by whorl's own server or, before another one, by two reads of the
 //      table for each commit, as of just before it and as of it; whose commits they were; and what clients say.
-//   2. Nothing that held is said to hold when a commit was missed.
+//   2. If a commit was missed, no invariant is said to hold.
 //   3. A commit is judged when no commit can have an earlier timestamp any more: those under way have
 //      been sent after its answer.
 // Memory: that of check's judge for each lock (check/check.h), and of what is not judged yet.

@@ -47,12 +47,12 @@ struct CommitHeard {
   Timestamp received;
 };
 
-// Of all locks.
+// How all locks are judged.
 struct JudgedAs {
   const ProtocolInfo& protocol;
   std::optional<Duration> lease;
   size_t clients = 1;
-  bool is_servers_clock = false;  // by which clients are heard
+  bool is_servers_clock = false;  // shows the times of what clients do
 
   const sim::Rules& rules() const { return sim::RulesOf(protocol.name); }
   bool has_own_ports() const { return clients > 1; }
@@ -80,17 +80,18 @@ class LockJudge {
   struct Speaker {
     bool leads = false;
     bool works = false;
-    std::optional<Timestamp> lapses_at;  // what it leads
+    std::optional<Timestamp> lapses_at;  // its leadership ends then
   };
 
-  // What is known of the process before its first line. `kind`: of which each line is there from now on.
+  // Declares the client's process, and returns its name. `kind`: from now on, each of its lines of this kind
+  // is there.
   const std::string& Introduce(int16_t client, std::optional<check::Kind> kind = std::nullopt);
   void Say(check::LogLine line);
   void Lapse(Timestamp until);
   // The row as check knows it, with the process in the place of the holder that it names.
   void NameHolder(const CommittedRow& row, const CommitHeard& by, check::RowChange& change);
   void NoteToken(const CommittedRow& row, const CommitHeard& by);
-  // Why the judge's word on what it was told is not enough; empty: it is.
+  // Why the invariant is unknown although the judge found no violation; empty: it is known.
   std::string WhyUnknown(Invariant invariant) const;
   std::string WhyOneWriter() const;
   sim::Json ResultJson(const check::InvariantResult& found, const std::string& hole) const;
@@ -101,7 +102,7 @@ class LockJudge {
   check::Checker checker_;
   std::map<std::string, std::string> owners_;  // the processes that rows name, by the rows' keys
   std::set<int16_t> writers_;
-  bool has_changed_ = false;       // its row
+  bool has_changed_ = false;       // the lock's row
   std::set<std::string> holders_;  // that rows have named
   std::map<int16_t, std::string> names_;
   std::map<int16_t, Speaker> speakers_;

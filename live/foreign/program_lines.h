@@ -1,4 +1,5 @@
-// The lines of JSON between whorl and a program that takes part in a lock for a node (README.md).
+// Writes and reads the lines of JSON between whorl and a program that takes part in a lock for a
+// node (README.md).
 #pragma once
 
 #include <cstdint>

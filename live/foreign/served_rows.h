@@ -1,5 +1,5 @@
-// The rows of a protocol's table that commits change at whorl's own server, as the server tells of them.
-// Thread-safe.
+// Collects the rows of a protocol's table that commits change at whorl's own server, as the server
+// tells of them. Thread-safe.
 #pragma once
 
 #include <cstddef>

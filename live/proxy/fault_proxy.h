@@ -1,5 +1,5 @@
-// A proxy on the loopback interface between each node (a process that speaks gRPC to Spanner) and a
-// Spanner server, which injects faults into calls and connections.
+// Stands on the loopback interface between each node (a process that speaks gRPC to Spanner) and a
+// Spanner server, and injects faults into calls and connections.
 //
 // Invariants:
 //   1. Each node has its own port, connections and channel to the server, so that no node affects

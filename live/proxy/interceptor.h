@@ -1,4 +1,4 @@
-// The interface that decides what a proxy does with each call.
+// Decides what a proxy does with each call: the interface of those who do.
 #pragma once
 
 #include <cstdint>

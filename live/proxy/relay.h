@@ -1,4 +1,4 @@
-// The connections of one node. In each direction, bytes pass, are held back or are refused.
+// Relays the connections of one node. In each direction, bytes pass, are held back or are refused.
 //
 // Invariants:
 //   1. Bytes that are held back stay in the kernel's buffers, so their number is bounded: a sender has

@@ -1,4 +1,4 @@
-// Threads for tasks that block: one for each task under way, reused for later tasks.
+// Runs tasks that block on threads: one for each task under way, reused for later tasks.
 #pragma once
 
 #include <condition_variable>

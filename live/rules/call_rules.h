@@ -1,4 +1,5 @@
-// Faults for the calls of any program: which calls a rule strikes, and what it does to them.
+// Reads rules, which are faults for the calls of any program: which calls a rule strikes, and what
+// it does to them.
 //
 // A file of rules is JSON: {"faults": [ {...}, ... ]}; sim/scenario/language.h describes it, and
 // scenarios/LANGUAGE.md prints that.
@@ -22,7 +23,7 @@
 namespace whorl::live {
 
 struct CallRule {
-  // Which calls: all that are given have to match.
+  // Selects calls: each of these that is given has to match.
   std::string method;                             // "Commit"; empty: any
   std::string sql;                                // after NormalizedSql; empty: any
   std::shared_ptr<const std::regex> sql_matches;  // found in the text as it was sent; null: any
@@ -38,7 +39,7 @@ struct CallRule {
   int64_t times = 1;
   int64_t percent = 100;
   std::optional<Duration> ttl;
-  // What happens to them.
+  // What the rule does to the calls.
   Phase phase = Phase::kSent;      // or kServed
   sim::AnyFault what;              // of a kind of sim::KindsOfRules()
   Code code = Code::kUnavailable;  // of an ErrorFault: scenarios know fewer
@@ -47,7 +48,7 @@ struct CallRule {
   std::string text;  // the rule as it was written, for people
 };
 
-// What the rule's calls are answered in Spanner's place; empty: it does something else to them.
+// The code that answers the rule's calls in Spanner's place; empty: the rule does something else.
 std::optional<Code> AnswerOf(const CallRule& rule);
 
 struct RuleFile {

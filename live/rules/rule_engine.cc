@@ -23,7 +23,7 @@ bool HasWord(std::string_view normalized, const std::string& word) {
   return (" " + std::string(normalized)).find(" " + lower + " ") != std::string::npos;
 }
 
-// Of a rule that names a step: the statements by which it is recognised.
+// The statements by which the step that the rule names is recognised; nothing if it names none.
 std::optional<SqlSteps> StepsOf(const CallRule& rule) {
   if (!rule.step) return std::nullopt;
   const ProtocolInfo& info = *FindProtocol(rule.protocol);

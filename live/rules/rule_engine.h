@@ -46,7 +46,7 @@ struct CallRecord {
   std::string fault;     // the rule that struck it
 };
 
-// The newest so many keys and what is known of each. Programs that run for days make millions.
+// A limited number of the newest keys, and what is known of each. Programs that run for days make millions.
 template <typename Key, typename Value>
 class NewestOf {
  public:
@@ -78,11 +78,11 @@ class RuleEngine final : public CallInterceptor {
     std::function<LocalInstant()> steady;
     // Changes a client's link to Spanner, both ways. Called without a lock.
     std::function<void(int16_t client, sim::LinkState state)> link;
-    // Runs the task so much later. Called without a lock.
+    // Runs the task after `later`. Called without a lock.
     std::function<void(Duration later, std::function<void()> task)> later;
     // Called for each call, one at a time; null: nothing is written down.
     std::function<void(const CallRecord&)> record;
-    // Says to people, after so long, which call hangs by which rule; null: nothing is said. Called without
+    // Tells people which call has hung for `say_after`, and by which rule; null: nothing is said. Called without
     // a lock.
     std::function<void(const std::string& line)> say;
     Duration say_after = Seconds(10);
@@ -148,7 +148,7 @@ class RuleEngine final : public CallInterceptor {
   void NoteReply(const WireCall& call, const Status& status, const WireReply& reply);
   TransactionSeen SeenOf(const WireCall& call) const;
 
-  // How long what the rule does takes, where it takes time.
+  // How long the rule delays the call, or how long its effect lasts; zero for an effect at one instant.
   Duration Takes(const CallRule& rule);
   static bool IsOver(const Rule& rule, LocalInstant now);
   Interception Act(const CallRule& rule, const CallRecord& record, Duration takes);

@@ -1,5 +1,5 @@
-// A client like spanner_client.h that uses Google's library, google-cloud-cpp. The same runner
-// decides, but the library's calls block, so they run on a pool of threads.
+// Runs transactions as spanner_client.h does, by Google's library, google-cloud-cpp. The same
+// runner decides, but the library's calls block, so they run on a pool of threads.
 //
 // Invariants: those of transaction_client.h, and
 //   1. A Commit is sent once. Unless Spanner's answer is certain, its outcome is kUnknown.

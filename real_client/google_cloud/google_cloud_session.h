@@ -1,5 +1,5 @@
-// One session of google-cloud-cpp and the transaction that runs in it: the calls of whorl's
-// vocabulary through the library's public interface. They block.
+// Wraps one session of google-cloud-cpp and the transaction that runs in it: makes the calls of
+// whorl's vocabulary through the library's public interface. They block.
 //
 // Invariants:
 //   1. The library sends each call once, without retries. The channel's service configuration ends
