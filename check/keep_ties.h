@@ -1,3 +1,4 @@
+// Sorts and keeps the order of equal items, without a temporary buffer.
 #pragma once
 
 #include <algorithm>

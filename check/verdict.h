@@ -1,4 +1,4 @@
-// The verdict on a recorded history.
+// Holds the verdict on a recorded history.
 #pragma once
 
 #include <cstdint>

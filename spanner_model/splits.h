@@ -1,4 +1,4 @@
-// The division of the key space into splits, each of which has its own leader.
+// Divides the key space into splits; each has its own leader.
 //
 // Splits are numbered from 0 in the order of (table, key); split i ends where point i begins.
 #pragma once

@@ -7,7 +7,7 @@ namespace {
 // How long a finished transaction's outcome is remembered: as long as an idle session lives.
 constexpr Duration kRememberOutcome = Seconds(3600);
 // Outcomes remembered at most; the oldest are forgotten first. A client that asks for its outcome
-// after so many transactions of other clients does not get it.
+// after this number of other clients' transactions does not get it.
 constexpr size_t kOutcomesMax = 4096;
 
 TransactionState* FindIn(std::vector<TransactionState>& all, const TransactionId& id) {

@@ -30,8 +30,8 @@ inline const Table& TableOf(const ExecutionInput& input, uint32_t table) {
 // The key range that the access means with these parameters. REQUIRES: it is not kNothing.
 KeyRange RangeOf(const ExecutionInput& input, const Access& access);
 
-// The row with this key, or null. `own`: its write in the transaction, or null. What is in no table as it is
-// seen is put into `scratch`.
+// The row with this key, or null. `own`: its write in the transaction, or null. A row that no table holds in
+// this form is put into `scratch`.
 const Row* RowAt(const ExecutionInput& input, const BufferedWrite* own, uint32_t table,
                  const Key& key, Row& scratch);
 

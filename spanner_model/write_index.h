@@ -29,7 +29,7 @@ class WriteIndex {
 
   const std::vector<BufferedWrite>* writes_;
   int lookups_ = 0;
-  size_t indexed_ = 0;  // so many elements from the first on
+  size_t indexed_ = 0;  // this many elements, from the first on
   std::vector<absl::btree_map<Key, size_t, KeyOrder>> places_;  // by table
 };
 

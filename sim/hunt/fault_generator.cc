@@ -340,14 +340,14 @@ class FaultGenerator {
         fault);
   }
 
-  // What a fault of the kind says.
+  // Draws the keys of a fault of the kind.
   AnyFault DrawParticulars(FaultKind kind) {
     AnyFault fault = MakeFault(kind);
     std::visit([this](auto& particular) { Draw(particular); }, fault);
     return fault;
   }
 
-  // One for each kind that says anything.
+  // There is one Draw for each kind that has keys.
   template <typename Kind>
   void Draw(Kind& /*kind*/) {
     static_assert(Kind::FieldNames().empty(), "hunts have to draw what this kind says");

@@ -10,7 +10,7 @@ namespace {
 
 // Keeps these draws apart from others of the run.
 constexpr uint64_t kPickSalt = 0x6d6f6d656e74;
-constexpr int64_t kTournament = 6;        // cells of which the cheapest is picked
+constexpr int64_t kTournament = 6;        // this many cells are drawn, and the cheapest is picked
 constexpr int64_t kPercentNearest = 15;   // of the picks are runs that came close to a violation
 constexpr int64_t kPercentFurthest = 50;  // of the picks are runs that reached the most waypoints
 constexpr int64_t kMostPicks = 32;        // of one point of `nearest`

@@ -177,7 +177,7 @@ struct RunDigest {
 using HuntStep =
     std::function<BatchStep(uint64_t done, const RunDigest& last, const HuntTallies& so_far)>;
 
-// What a hunt remembers of its runs beside the tallies.
+// Holds what a hunt remembers of its runs beside the tallies.
 struct GuidanceState {
   Guides guides;
   std::optional<Corpus> corpus;

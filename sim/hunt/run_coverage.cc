@@ -104,7 +104,7 @@ void RunCoverage::Refresh(const RunJudge& judge, int16_t node, Instant at) {
   }
 }
 
-// Notes how close the change comes to a violation.
+// Notes how near to a violation the change is.
 void RunCoverage::NoteNearMisses(const RunJudge& judge, uint16_t lock, Instant at) {
   OfLock& its = locks_[lock];
   const Ledger& ledger = judge.ledger();

@@ -1,4 +1,4 @@
-// The result of checking a run.
+// Holds the result of checking a run.
 #pragma once
 
 #include <cstddef>

@@ -56,8 +56,8 @@ class Checkers {
   // REQUIRES: FindProtocol(scenario.protocol) is not null.
   Checkers(const Scenario& scenario, Duration round_trip_p999);
 
-  // Of the invariants, judges those that have a bit here. What the others need to know is forgotten, so that
-  // states need not be told apart by it. REQUIRES: nothing was observed.
+  // Judges only the invariants that have a bit here. What the others remember is left out of the state, so
+  // that states do not differ by it. REQUIRES: nothing was observed.
   void SelectInvariants(uint32_t invariants);
 
   void Observe(const Observation& observation);

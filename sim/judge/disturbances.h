@@ -1,5 +1,6 @@
-// What disturbs a run at each moment: active faults, and transactions whose calls hung. Only what is
-// judged over time (checkers/no_wedge.h) and the metrics ask for it; no judge of a state does.
+// Tracks what disturbs a run at each moment: active faults, and transactions whose calls hung. Only
+// what is judged over time (checkers/no_wedge.h) and the metrics ask for it; no judge of a state
+// does.
 //
 // Invariants:
 //   1. A transaction is open from its start until its process hears its end or is gone. One that its

@@ -119,7 +119,7 @@ Expected ExpectedOf(const Scenario& scenario, Invariant invariant) {
 
 std::vector<std::string> FailuresOf(const Scenario& scenario, const RunResult& result) {
   Failures failures;
-  // What comes of another run than the one that the scenario describes says little.
+  // A run that is not the one that the scenario describes says little about it.
   if (!result.schedule_problem.empty()) failures.push_back(result.schedule_problem);
   JudgeInvariants(scenario, result, failures);
   JudgeSometimes(scenario, result, failures);

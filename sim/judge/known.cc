@@ -33,7 +33,7 @@ KnownOfViolation KnownOf(const Scenario& scenario, Invariant invariant, Promise 
   for (const KnownFinding& finding : protocol.findings) {
     if (std::ranges::find(finding.breaks, invariant) == finding.breaks.end()) continue;
     if (finding.needs && !Has(scenario, *finding.needs)) continue;
-    // What needs a circumstance that is there is the likelier one.
+    // A finding that needs a circumstance which the scenario has is the likelier one.
     known.findings.insert(finding.needs ? known.findings.begin() : known.findings.end(),
                           finding.id);
   }

@@ -1,6 +1,6 @@
-// The true state of a run at each moment, for all checkers: who owns each lock by the newest
-// version of its row, which processes would be answered "has lock", which believe that they lead, and
-// whose applications are at work.
+// Tracks the true state of a run at each moment, for all checkers: who owns each lock by the newest
+// version of its row, which processes would be answered "has lock", which believe that they lead,
+// and whose applications are at work.
 //
 // Invariants:
 //   1. Only the newest incarnation of a node is kept. Older ones are gone; only a commit or a write

@@ -1,4 +1,5 @@
-// Which writes to the resources of a lock are legitimate: one definition for metrics, timeline and diagram.
+// Decides which writes to the resources of a lock are legitimate: one definition for metrics,
+// timeline and diagram.
 //
 // A write is legitimate if its process owned the lock's newest version both when it was sent and when
 // it arrived; any other is stale. So a late write of an earlier term of the same process is stale.

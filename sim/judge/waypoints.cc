@@ -8,7 +8,7 @@
 namespace whorl::sim {
 namespace {
 
-// What becomes of a process, and of which node.
+// What happened to a process, and the process's node.
 std::optional<std::pair<ProcessEvent, int16_t>> ProcessEventOf(const ObservedEvent& what) {
   if (const auto* x = std::get_if<ProcessStarted>(&what)) {
     return std::pair(ProcessEvent::kStarted, x->process.node);

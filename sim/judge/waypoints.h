@@ -1,4 +1,4 @@
-// How far a run comes along the waypoints that its scenario names.
+// Tracks how far a run comes along the waypoints that its scenario names.
 //
 // Invariants:
 //   1. A phase of a step is reached when a fault that waits for it would strike (world/reached_phase.h), but

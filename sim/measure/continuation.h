@@ -1,5 +1,5 @@
-// Continuations of a run: copies of it as of one moment, from which chance is drawn anew. What the
-// scenario decides (faults, times, leases) it decides in each of them.
+// Makes continuations of a run: copies of it as of one moment, from which chance is drawn anew.
+// What the scenario decides (faults, times, leases) it decides in each of them.
 //
 // Invariants:
 //   1. A run, a moment and a number of the continuation decide it.
@@ -29,7 +29,7 @@ inline constexpr int64_t kFewestContinuations = 20;  // of a moment
 // is the run of that seed.
 uint64_t ChanceOfContinuation(uint64_t seed, size_t i);
 
-// Why the fewest continuations of so many moments are not tried, as a clause; empty if they are.
+// Why not even the fewest continuations are tried from this number of moments, as a clause; empty if they are.
 // `events`: that all may take.
 std::string WhyNoContinuations(const Scenario& scenario, const RunResult& result, size_t moments,
                                uint64_t events);

@@ -1,4 +1,4 @@
-// The report of `whorl bench cost`: which cases it measures, and their results.
+// Reports `whorl bench cost`: which cases it measures, and their results.
 //
 // Invariant: a report is a function of its options, whatever the number of threads. An interrupted
 // report has the runs that were done by then.

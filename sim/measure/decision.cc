@@ -90,7 +90,7 @@ class Namer final : public EndingSink {
 
 std::string PercentText(double share) {
   const int64_t percent = std::llround(share * 100);
-  // All and none are said of all and none only.
+  // "all" and "none" are kept for all and none.
   if (share > 0 && percent == 0) return "under 1 %";
   if (share < 1 && percent == 100) return "over 99 %";
   return Cat(std::to_string(percent), " %");

@@ -1,6 +1,6 @@
-// When a violation was decided: of each of some fifty moments of its run, the share of continuations
-// that end in it. A continuation is a copy of the run as of that moment, from which chance is drawn
-// anew; what the scenario decides (faults, times, leases) it decides there, too.
+// Finds when a violation was decided: of each of some fifty moments of its run, the share of
+// continuations that end in it. A continuation is a copy of the run as of that moment, from which
+// chance is drawn anew; what the scenario decides (faults, times, leases) it decides there, too.
 //
 //   moments: the start, moments spread over the time up to the violation, and between two whose
 //   shares differ much, the moment in the middle, until one instant is left: a jump, which is named

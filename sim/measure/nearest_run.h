@@ -1,4 +1,4 @@
-// The run nearest to one that violates an invariant in which the invariant holds: of all
+// Finds the run nearest to one that violates an invariant in which the invariant holds: of all
 // continuations of the failing run that were tried (continuation.h), the one that leaves it last.
 //
 //   search: the latest instant from which a continuation passes, by halving the time between the

@@ -1,4 +1,5 @@
-// Quantiles of measured values, with confidence intervals that assume nothing of the distribution.
+// Computes quantiles of measured values, with confidence intervals that assume nothing of the
+// distribution.
 //
 // A quantile is an order statistic, and so are the ends of its interval: the number of values below
 // the true quantile is binomially distributed, whatever the distribution of the values. Values are

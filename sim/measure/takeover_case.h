@@ -1,4 +1,5 @@
-// The cases of `whorl bench takeover`: a protocol, what happens to its leader, and in which world.
+// Describes the cases of `whorl bench takeover`: a protocol, what happens to its leader, and in
+// which world.
 //
 // Invariant: a case is a value, and its name (Text) decides the draws of its runs, so a case has
 // the same figures whichever other cases are measured with it.

@@ -1,4 +1,4 @@
-// The invariants that a run violated, and the step at which each was violated first.
+// Finds the invariants that a run violated, and the step at which each was violated first.
 #pragma once
 
 #include <compare>

@@ -377,7 +377,7 @@ class StoryBuilder {
     if (!text.empty()) Add(Instant{}, Weight::kContext, {}, text).who = "Spanner";
   }
 
-  // What is set wrong, or apart, in the nodes that took part: causes that no event shows.
+  // Adds settings of the nodes that took part that are wrong or differ: causes that no event shows.
   void AddConfiguration() {
     for (const int16_t node : involved_) {
       const NodeSpec& spec = scenario_.nodes[static_cast<size_t>(node)];

@@ -96,7 +96,7 @@ void History::On(const ProcessGone& x) {
 void History::On(const ProcessPaused& x) { NodeOf(x.process).paused = true; }
 void History::On(const ProcessResumed& x) { NodeOf(x.process).paused = false; }
 void History::On(const ParticipationEnded& x) {
-  // For a process that was asked to stop, this is no news.
+  // That a process which was asked to stop ends its part is not recorded: it follows from the request.
   if (!NodeOf(x.process).stopped) {
     AddProcessChange(ProcessChangeKind::kContextEnded, x.process, x.lock);
   }

@@ -1,4 +1,4 @@
-// The history of a run up to one observation: what each process did, for explaining that
+// Keeps the history of a run up to one observation: what each process did, for explaining that
 // observation.
 //
 // Invariants:

@@ -1,5 +1,5 @@
-// A run as the data of its page (page/README.md): every observation, and what a picture of them needs
-// so that the page derives nothing itself.
+// Turns a run into the data of its page (page/README.md): every observation, and what a picture of
+// them needs so that the page derives nothing itself.
 //
 //   table        a row for
 //   events       each observation: its time, and its kind, an index into `kinds` of the head

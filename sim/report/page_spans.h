@@ -1,5 +1,6 @@
-// What lasts in a run, for its page: states of nodes, calls and faults, each from the observation that
-// begins it to the one that ends it. What still lasts at the end of the run has 0 for its end.
+// Collects what lasts in a run, for its page: states of nodes, calls and faults, each from the
+// observation that begins it to the one that ends it. What still lasts at the end of the run has 0
+// for its end.
 //
 // `CallKey` names a call: CallName, or its text in a trace.
 #pragma once

@@ -1,5 +1,5 @@
-// Tables of integers and texts, packed for a page: column by column, so that neighbours resemble
-// each other and a general compressor finds little left to do.
+// Packs tables of integers and texts for a page: column by column, so that neighbours resemble each
+// other and a general compressor finds little left to do.
 //
 //   integers    the difference to the row above, zigzag, as a varint (7 bits a byte, lowest first)
 //   texts       the same of the text's number in a dictionary

@@ -1,5 +1,5 @@
-// Values and keys of a protocol's table in words: timestamps as seconds since the start of the run,
-// so that they compare with true time; long ids shortened.
+// Writes values and keys of a protocol's table in words: timestamps as seconds since the start of
+// the run, so that they compare with true time; long ids shortened.
 #pragma once
 
 #include <string>

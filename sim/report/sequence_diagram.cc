@@ -23,7 +23,7 @@ bool IsWordCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// What Mermaid's grammars give a meaning to nowhere within a text.
+// Whether no grammar of Mermaid gives the character a meaning within a text.
 bool IsPlain(char c) {
   constexpr std::string_view kPlain = " .,:+'()=!?/-";
   return IsWordCharacter(c) || static_cast<unsigned char>(c) >= 0x80 ||

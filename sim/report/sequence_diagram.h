@@ -1,5 +1,5 @@
-// A run as the text of a Mermaid sequence diagram, to paste into a ticket: what the timeline and the
-// page tell, as messages between processes, Spanner and the resource.
+// Writes a run as the text of a Mermaid sequence diagram, to paste into a ticket: what the timeline
+// and the page tell, as messages between processes, Spanner and the resource.
 //
 //   sequenceDiagram
 //   participant n0 as a
@@ -45,7 +45,7 @@ class SequenceDiagram : public ObservationSink {
   std::string Text(const RunResult& result) const;
 
  private:
-  // Who says the text of a line to whom. A line that is no message is a note.
+  // The sender and the receiver of a line. A line that is no message is a note.
   enum class Arrow : uint8_t { kToSpanner, kFailsFromSpanner, kToResource, kRefusedByResource };
   struct Message {
     int16_t node = -1;

@@ -1,4 +1,4 @@
-// A scenario for a user to start from. It loads, and a replay meets its expectations.
+// Writes a scenario for a user to start from. It loads, and a replay meets its expectations.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The state of a run at one time: Spanner's rows, locks and clocks, every node, and calls and
-// events under way; as one JSON document, and as the same in lines for people.
+// Describes the state of a run at one time: Spanner's rows, locks and clocks, every node, and calls
+// and events under way; as one JSON document, and as the same in lines for people.
 //
 // Invariants:
 //   1. Every time is in seconds since the start of the run. Times are true time except those that a

@@ -1,4 +1,4 @@
-// The story of a violation as lines, and the selection of at most kMaxStoryLines lines from drafts.
+// Writes the story of a violation as lines, and selects at most kMaxStoryLines lines from drafts.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ struct StoryDraft {
 };
 
 // Merges repeated drafts and leaves out (and counts) the least important ones until at most `room`
-// lines remain, one of which says how many were left out. The result is in the order of time.
+// lines remain; one of them says how many were left out. The result is in the order of time.
 std::vector<StoryDraft> FitIn(size_t room, std::vector<StoryDraft> drafts, size_t& left_out);
 
 }  // namespace whorl::sim

@@ -264,13 +264,13 @@ void Timeline::On(const WriteArrived& x) {
       .accepted = x.accepted,
       .late = last.lapsed,
       .legitimate = writes_[x.lock].Arrive(x, ledger_.OwnerOf(x.lock), now_)};
-  // A protocol with tokens writes to two resources, one of which does not fence: it accepts
+  // A protocol with tokens writes to two resources. The one that does not fence accepts
   // everything, so what a leader writes there is no news.
   const bool has_tokens = rules_.token_column.has_value();
   if (!x.fenced && has_tokens && !last.lapsed && write.legitimate) return;
   LastShown::Writes& writes = x.fenced ? last.fenced_write : last.write;
   if (std::exchange(writes.last, write) == write) return CountWrite(writes);
-  // Of stale writes the metric counts those that nothing judged by their token.
+  // The metric counts only stale writes whose token was not judged.
   const std::string_view judged = !has_tokens                       ? ""
                                   : !x.fenced                       ? ", not fenced"
                                   : x.accepted && !write.legitimate ? " by its token"

@@ -1,5 +1,5 @@
-// A run as text for the terminal: one line for each transition, the time on the left, one column
-// for Spanner and one for each node.
+// Writes a run as text for the terminal: one line for each transition, the time on the left, one
+// column for Spanner and one for each node.
 //
 //            s  spanner                           a                b
 //     0.000000                                    | started        | started
@@ -117,7 +117,7 @@ class Timeline : public ObservationSink {
   // "token 0.013000"; the owner in a protocol without tokens.
   std::string GrantText(const RowCommitted& x) const;
   void OnHasLock(const QuestionAnswered& x);
-  // One more like the last: the line of the first says how many, where the metrics count them.
+  // Counts one more write like the last: the line of the first one says how many, as the metrics count them.
   void CountWrite(LastShown::Writes& writes);
   // Whether there was room for it.
   bool Add(int16_t node, Tone tone, std::string text);

@@ -1,5 +1,5 @@
-// The assumptions under which each protocol makes its promises, as far as a scenario can break
-// them.
+// Lists the assumptions under which each protocol makes its promises, as far as a scenario can
+// break them.
 //
 // If a promise is violated in a world that keeps the assumptions, the protocol (or this program) is
 // wrong. If the world breaks an assumption, the violation shows what the assumption is for.

@@ -1,4 +1,4 @@
-// The two ways between a node and Spanner.
+// Names the two ways between a node and Spanner.
 #pragma once
 
 #include <cstdint>

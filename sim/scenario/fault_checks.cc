@@ -83,7 +83,7 @@ class LifeOfNode {
     return true;
   }
 
-  // What faults that wait for a step may have done meanwhile.
+  // Adds the states to which faults that wait for a step may have led meanwhile.
   void Drift() {
     for (unsigned before = kNoLife; before != may_be_;) {
       before = may_be_;
@@ -175,7 +175,7 @@ void Checks::CheckLives() {
   }
 }
 
-// One that comes too late would leave the fault going on for ever.
+// A restart that comes too late would leave the fault going on for ever.
 void Checks::CheckRestarts() {
   for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
     const FaultSpec& fault = scenario_.faults[i];

@@ -1,6 +1,6 @@
-// What can be seen from all faults of a scenario together, before it runs: those that contradict
-// each other, and those that find nothing to strike. Only what is certain is said: a fault that
-// waits for a step (`when`) may strike at any time, or never.
+// Finds, from all faults of a scenario together and before it runs, those that contradict each
+// other, and those that find nothing to strike. Only what is certain is said: a fault that waits
+// for a step (`when`) may strike at any time, or never.
 #pragma once
 
 #include <cstddef>

@@ -44,7 +44,7 @@ class KeyReader {
       return fields_.Word<T>(key);
     }
   }
-  // They leave a field as it is where there is nothing, or no good value.
+  // They do not change the field if the key is missing or its value is wrong.
   template <typename T>
   void ReadField(std::string_view key, T& value) const {
     value = ReadValue<T>(key).value_or(value);

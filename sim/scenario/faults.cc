@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-// Whether `name` is `pattern`, in which * stands for any text.
+// Whether `name` matches `pattern`, where * matches any text.
 bool Matches(std::string_view pattern, std::string_view name) {
   size_t p = 0;
   size_t n = 0;

@@ -1,4 +1,5 @@
-// True time in a simulation: nanoseconds since its start. The code under test cannot see it.
+// Represents true time in a simulation: nanoseconds since its start. The code under test cannot see
+// it.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// A JSON text as a tree in which every value and key knows its line and column.
+// Parses a JSON text into a tree in which every value and key knows its line and column.
 //
 // Invariants:
 //   1. The entries are stored in one vector and refer to each other by index, so reading, walking

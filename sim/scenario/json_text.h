@@ -1,4 +1,4 @@
-// Writing JSON: the library's type, and its text.
+// Writes JSON: the library's type, and its text.
 #pragma once
 
 #include <nlohmann/json.hpp>

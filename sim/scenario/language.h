@@ -1,4 +1,5 @@
-// The scenario language: every object, its keys, which values they take and what they are for.
+// Describes the scenario language: every object, its keys, which values they take and what they are
+// for.
 //
 // One description serves the loader (known and required keys, ranges, allowed words), the error
 // messages, scenarios/schema.json (schema.h) and scenarios/LANGUAGE.md (guide.h) with its examples.

@@ -1,4 +1,5 @@
-// What a run counts (metrics), and what it must meet at least once not to be vacuous (`sometimes`).
+// Lists what a run counts (metrics), and what it must meet at least once not to be vacuous
+// (`sometimes`).
 #pragma once
 
 #include <array>

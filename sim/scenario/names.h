@@ -1,4 +1,4 @@
-// The names of the nodes, locks and columns that observations refer to by number.
+// Maps nodes, locks and columns to numbers, by which observations refer to them, and back.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Names {
   // A number without a name is printed as a number.
   std::string Node(int16_t node) const;
   std::string Lock(uint16_t lock) const;
-  // "a#1"; "nobody" for ProcessId{}, which wrote the initial rows and stands for an operator.
+  // "a#1"; "nobody" for ProcessId{}, which wrote the initial rows, and is an operator later.
   std::string Process(ProcessId process) const;
   // The same for people: "a" for the first incarnation, "a#2" for the second.
   std::string ShortProcess(ProcessId process) const;

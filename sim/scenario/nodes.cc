@@ -79,7 +79,7 @@ class NodeReader {
       return;
     }
     for (int64_t i = 1; i <= *count; ++i) {
-      // One error is enough for all of them.
+      // All of them would get the same error, so the first ends this.
       if (!AddNode(*fields.Find("name"), Cat(*name, "-", std::to_string(i)), node)) return;
     }
   }

@@ -1,4 +1,4 @@
-// What an operator writes to a row of the protocol's table.
+// Makes what an operator writes to a row of the protocol's table.
 #pragma once
 
 #include <string>

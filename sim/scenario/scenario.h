@@ -1,4 +1,4 @@
-// A scenario: everything that decides a run, and what its author expects of the run.
+// Holds a scenario: everything that decides a run, and what its author expects of the run.
 //
 // Invariants:
 //   1. Scenario is a plain value. Every default is here and nowhere else. The loader (loader.h)
@@ -148,7 +148,7 @@ struct When {
   WHORL_FIELDS(When, node, step, phase, count, lock);
 };
 
-// Stands for FaultSpec::kLeader in a file, unless a node has this name.
+// The word for FaultSpec::kLeader in a file, unless a node has this name.
 inline constexpr std::string_view kLeaderWord = "leader";
 
 // A phase of a step, of any process and at any time.
@@ -181,7 +181,7 @@ struct BranchSpec {
   WHORL_FIELDS(BranchSpec, event, seed);
 };
 
-// What becomes of a process, as waypoints name it.
+// What happens to a process, as waypoints name it.
 enum class ProcessEvent : uint8_t { kStarted, kStopped, kCrashed, kPaused, kResumed };
 constexpr auto WordTableOf(ProcessEvent) {
   return MakeWordTable<ProcessEvent>({

@@ -1,5 +1,5 @@
-// The schedule of a scenario: what happens first in its run, event by event, instead of what virtual
-// time would bring.
+// Holds the schedule of a scenario: what happens first in its run, event by event, instead of what
+// virtual time would bring.
 //
 // Invariants:
 //   1. An entry names its event by content, as sim/world/pending.h does: by its process, step and call,

@@ -1,4 +1,5 @@
-// What is said of an invariant: of a simulated run, of programs that are served, and of a recorded history.
+// Defines the verdicts on an invariant: of a simulated run, of programs that are served, and of a
+// recorded history.
 //
 // Invariant: kUnknown and kPossiblyViolated are never as good as kHolds.
 #pragma once

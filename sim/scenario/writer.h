@@ -25,7 +25,7 @@ std::string ScenarioLine(const Scenario& scenario);
 // empty if it says no more.
 std::string FaultKeysText(const FaultSpec& fault, const Scenario& scenario);
 
-// An entry of the scenario's schedule as it is written there.
+// The text of an entry in the scenario's schedule.
 std::string EntryText(const ScheduleEntry& entry, const Scenario& scenario);
 
 // The scenario without what it got from its file: name, path and lines.

@@ -1,4 +1,4 @@
-// Random draws for one message or call.
+// Makes the random draws for one message or call.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The table of calls that are under way: who still waits for a call, until when, and when its place
-// is free again. `place` is an index into WorldState::calls.
+// Keeps the table of calls that are under way: who still waits for a call, until when, and when its
+// place is free again. `place` is an index into WorldState::calls.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace whorl::sim {
 
 // CallName::call of calls for sessions, which belong to no transaction of a lock. No transaction
-// makes so many calls.
+// makes that many calls.
 inline constexpr uint16_t kSessionCall = 0xFFFF;
 
 // The place of a new call. The caller sets its name, step, request and deadline.

@@ -189,7 +189,7 @@ void FaultStep::StrikeOneCall(const std::optional<CallName>& call) {
   Ended();
 }
 
-// What triggered the fault was on its way before it began.
+// The call that triggered the fault was on its way before the fault began.
 void FaultStep::SlowDown(const CallName& trigger) {
   if (spec_.As<LatencyFault>() != nullptr) Add(DelayMessage{.call = trigger, .fault = fault_});
   if (spec_.As<SlowResourceFault>() != nullptr) {

@@ -1,5 +1,5 @@
-// The active faults and their effects: a machine that the simulated world (faults.cc) and real runs
-// (live/coordinator_faults.cc) both host.
+// Tracks the active faults and their effects: a machine that the simulated world (faults.cc) and
+// real runs (live/coordinator_faults.cc) both host.
 //
 // It is a value and functions, like a protocol. A host reports that a fault is due or over, or that
 // a call passes, with the few facts that only the host can look up. The machine returns effects,
@@ -13,7 +13,7 @@
 //   3. A fault of one call whose triggering call is gone waits for the node's next call that it can
 //      strike.
 // Deliberately left out: `when` triggers (triggers.h), the number of pauses that hold a process,
-// and what becomes of the calls that a fault has struck; the host knows those.
+// and the calls that a fault has struck; the host knows those.
 #pragma once
 
 #include <cstdint>

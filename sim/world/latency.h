@@ -1,4 +1,4 @@
-// Latencies, as tables of quantiles in whole nanoseconds.
+// Draws latencies from tables of quantiles in whole nanoseconds.
 //
 // Source of `regional`: Spanner's published figures (OSDI 2012, tables 3 and 4: about 9 ms of Paxos
 // for a replicated write, about 1.4 ms for a read) and Cloud Spanner's documentation ("typically a

@@ -1,5 +1,5 @@
-// The mixing functions of the counter-based generators behind every draw, and the 128-bit integers
-// that they need.
+// Mixes numbers for the counter-based generators behind every draw, and declares the 128-bit
+// integers that these need.
 #pragma once
 
 #include <cassert>

@@ -1,4 +1,4 @@
-// A node's clocks against true time, in whole nanoseconds.
+// Converts between a node's clocks and true time, in whole nanoseconds.
 //
 // Each node has one oscillator, which drives both of its clocks: a process's monotonic clock counts
 // from the process's start, and the wall clock has an offset that can be set.

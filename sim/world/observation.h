@@ -1,12 +1,12 @@
-// What an omniscient observer sees of a run. Checkers, the trace, the timeline, the rolling hash
-// and `when` faults receive observations and nothing else.
+// Declares what an omniscient observer sees of a run. Checkers, the trace, the timeline, the
+// rolling hash and `when` faults receive observations and nothing else.
 //
 // Invariants:
 //   1. Observations come in the order of the events; `at` never decreases.
 //   2. They contain names and values, never addresses, indexes of table slots or texts for people,
 //      so a trace of them is the same with every compiler.
 // A ProcessId is a node and an incarnation, which counts from 1. ProcessId{} is nobody: it wrote
-// the rows that were present at the start, and later stands for an operator.
+// the rows that were present at the start, and is an operator later.
 #pragma once
 
 #include <cstdint>

@@ -70,7 +70,7 @@ void SendAnnouncements(WorldContext& work, int16_t sender, const Participant& pa
     const std::vector<uint16_t>& locks = work.scenario.nodes[i].locks;
     const auto node = static_cast<int16_t>(i);
     if (node == sender || std::ranges::find(locks, lock) == locks.end()) continue;
-    // As far as the resource is: another service of the same kind of place.
+    // Takes as long as a message to the resource: another service at the same distance.
     const Duration latency =
         work.PickLatency(work.latencies.resource, Draw::kResourceLatency,
                          {.node = sender, .lock = lock, .step = kAnnouncedRelease});

@@ -132,7 +132,7 @@ std::optional<uint32_t> FindMessageOnItsWay(const WorldContext& work, uint32_t c
                                             Direction direction);
 // Delays it by what the latency fault adds. REQUIRES: it is on its way in the fault's direction.
 void DelayMessageOf(WorldContext& work, uint32_t call, uint32_t fault);
-// The event happens so much later. REQUIRES: it is in the queue.
+// The event happens `by` later. REQUIRES: it is in the queue.
 void Postpone(WorldContext& work, uint32_t event, Duration by);
 
 void OnCallArrives(WorldContext& work, uint32_t place);

@@ -1,4 +1,4 @@
-// The events that are to happen in a world, and the choices that name them.
+// Holds the events that are to happen in a world, and the choices that name them.
 //
 // Invariants:
 //   1. A choice names its event by content: two worlds that mean the same offer the same choices,
@@ -134,15 +134,15 @@ class PendingEvents {
   uint32_t Add(const Choice& choice, uint32_t call);
   // REQUIRES of those with a place: there is an event in it.
   void Remove(uint32_t place);
-  // Removes the event in order to let it happen. REQUIRES: it is in the queue. Before anybody asks
-  // for First(), the gap is closed.
+  // Removes the event in order to let it happen. REQUIRES: it is in the queue. The gap is closed
+  // before First() is called.
   void Take(uint32_t place);
   void CloseGap() {
     if (has_gap_) FillGap();
   }
-  // It is due then, after all others that are. REQUIRES: it is not in the queue.
+  // Makes the event due at `due`, after all others of that instant. REQUIRES: it is not in the queue.
   void Enqueue(uint32_t place, Instant due);
-  // It stays pending. REQUIRES: it is in the queue.
+  // Takes the event out of the queue; it stays pending. REQUIRES: it is in the queue.
   void Dequeue(uint32_t place);
 
   const PendingSlot& operator[](uint32_t place) const { return slots_[place]; }
@@ -203,7 +203,7 @@ class PendingEvents {
   std::vector<uint32_t> free_;
   std::vector<Queued> queue_;  // a heap, the first at its front
   uint64_t scheduled_ = 0;     // how often an event was put into the queue or added
-  bool has_gap_ = false;       // the entry at the front of the queue stands for nothing
+  bool has_gap_ = false;       // the entry at the front of the queue has no event
 };
 
 }  // namespace whorl::sim

@@ -87,7 +87,7 @@ void ResumeNode(WorldContext& work, int16_t node_index) {
   if (node.pauses == 0 || --node.pauses > 0) return;
   work.Observe(ProcessResumed{.process = work.ProcessOf(node_index)});
   for (const PendingRef& event : node.held_up) {
-    // Those that were cancelled meanwhile are gone.
+    // Events that were cancelled meanwhile are gone.
     if (work.state.pending.Contains(event)) work.state.pending.Enqueue(event.place, work.state.now);
   }
   node.held_up.clear();

@@ -1,5 +1,5 @@
-// The resource that the lock protects: one that fences, and one that accepts every write. The
-// simulated world (world.cc) and real runs (live/coordinator.cc) share its rules.
+// Simulates the resource that the lock protects: one that fences, and one that accepts every write.
+// The simulated world (world.cc) and real runs (live/coordinator.cc) share its rules.
 #pragma once
 
 #include <optional>

@@ -122,7 +122,7 @@ struct Candidate {
   ScheduleEntry all;
 };
 
-// Those that can happen. A fault that begins by itself is none: entries make faults begin.
+// The events that can happen. A fault that begins by itself is not among them: entries make faults begin.
 std::vector<Candidate> CandidatesOf(const World& world) {
   std::vector<Candidate> candidates;
   world.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {

@@ -100,7 +100,7 @@ void OnRowChanged(WorldContext& work, const Writer& writer, model::RowChanged&& 
                             .commit = writer.commit});
 }
 
-// Those in Outbox::database_effects.
+// Carries out the effects in Outbox::database_effects.
 void DoDatabaseEffects(WorldContext& work, bool waited_for_truetime) {
   Writer writer;
   for (model::DatabaseEffect& effect : work.out.database_effects) {

@@ -1,4 +1,4 @@
-// Spanner's own clocks: TrueTime, and the one that CURRENT_TIMESTAMP reads.
+// Reads Spanner's own clocks: TrueTime, and the one that CURRENT_TIMESTAMP reads.
 #pragma once
 
 #include <absl/container/inlined_vector.h>

@@ -1,4 +1,4 @@
-// The rows that exist when a run starts.
+// Makes the rows that exist when a run starts.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The simulated world: nodes with their clocks and applications, the network, Spanner, and the
-// resource that the lock protects.
+// Simulates the world of a run: nodes with their clocks and applications, the network, Spanner, and
+// the resource that the lock protects.
 //
 // A driver makes one choice at a time, and the world reports what could be observed. The code under
 // test cannot tell which driver it is.
@@ -230,8 +230,7 @@ class World {
   // Lets the event happen, at its due time or now, whichever is later. Clears and fills `out`. Does
   // nothing if no such event can happen.
   void Take(const Choice& choice, Chance& chance, Outbox& out);
-  // The same, but now, although it may be due later: for those who explore, to whom a due time is a
-  // bound.
+  // The same, but now, although it may be due later: for searches, where a due time is a bound.
   void TakeEarly(const Choice& choice, Chance& chance, Outbox& out);
   // Lets time pass without an event. REQUIRES: `to` is not before now().
   void AdvanceTo(Instant to) { state_.now = to; }

@@ -1,6 +1,6 @@
-// One call into a World: its state, and the few functions that everything it leads to needs. The
-// headers that take a WorldContext declare the rest, each what other files call. Internal: no file outside
-// of sim/world/ includes this, except tests.
+// Serves one call into a World: its state, and the few functions that everything it leads to needs.
+// The headers that take a WorldContext declare the rest, each what other files call. Internal: no
+// file outside of sim/world/ includes this, except tests.
 #pragma once
 
 #include <algorithm>

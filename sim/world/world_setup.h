@@ -1,4 +1,4 @@
-// The part of a world that no event changes: the scenario, and what is made from it once.
+// Holds the part of a world that no event changes: the scenario, and what is made from it once.
 #pragma once
 
 #include <cstdint>

@@ -72,8 +72,8 @@ struct BackendOptions {
   StatementCacheLimits statements;
   // The size of a stream's messages: gRPC's clients refuse more than 4 MiB.
   size_t stream_part_bytes = size_t{1} << 20;
-  // At most so much of the newest streams is kept for clients that resume them; a longer one has no resume
-  // tokens.
+  // At most this many bytes of the newest streams are kept for clients that resume them; a longer stream has
+  // no resume tokens.
   size_t most_stream_bytes = size_t{64} << 20;
   std::vector<InitialDatabase> databases;
   std::vector<NamedSplit> splits;  // in each database; one whose table is not there has no effect

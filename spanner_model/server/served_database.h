@@ -104,7 +104,7 @@ class ServedDatabase {
     Duration elapsed;
   };
 
-  // So many groups are under way at once: each looks at all transactions that are.
+  // This many groups are under way at once: each looks at all transactions under way.
   static constexpr size_t kGroupsAtOnce = 64;
   struct Groups {
     std::deque<Pending> waiting;

@@ -123,7 +123,7 @@ class ServedCall final : public grpc::ServerGenericBidiReactor {
   }
 
   void OnDone() override {
-    // What so many parts took would stay with the allocator, for no other answer to use.
+    // Memory of more parts than this would stay with the allocator, and no other answer would use it.
     constexpr size_t kManyParts = 16;
     const bool was_large = answer_.messages.size() >= kManyParts;
     unsent_bytes -= counted_bytes_;

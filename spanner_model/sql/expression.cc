@@ -355,7 +355,7 @@ class Evaluator {
     return above == Truth::kNull ? above : below;
   }
 
-  // An OR of comparisons, all of which are evaluated.
+  // An OR of comparisons. All of them are evaluated.
   Truth In(uint32_t at) {
     Value kept;
     const Value* value = EvaluateAside(First(at), kept);

@@ -203,7 +203,7 @@ ast::Expression ExpressionParser::ParseUnnest() {
   return array;
 }
 
-// (SELECT ...), of which `op` says the use (ast.h).
+// (SELECT ...); `op` says what it is used for (ast.h).
 ast::Expression ExpressionParser::ParseSubquery(Op op) {
   ast::Expression subquery;
   subquery.kind = ExpressionKind::kSubquery;

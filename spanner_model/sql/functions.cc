@@ -228,7 +228,7 @@ bool EndsInBackslash(std::string_view pattern) {
   return false;
 }
 
-// Of a pattern, what stands between two %: its characters, of which an empty one is _.
+// The characters between two % of a pattern; an empty one is _.
 using Segment = std::vector<std::string_view>;
 
 std::vector<Segment> SegmentsOf(std::string_view pattern, TextUnit unit) {

@@ -60,7 +60,7 @@ class Counter {
     for (const ast::SelectItem& item : returning) Count(item.expression, 0, 0);
   }
 
-  // The expression stands inside of so many functions, and of so many subqueries.
+  // The expression is nested in `functions` functions and `subqueries` subqueries.
   void Count(const ast::Expression& expression, size_t functions, size_t subqueries) {
     const bool is_function = expression.kind == ast::ExpressionKind::kOperator ||
                              expression.kind == ast::ExpressionKind::kCall;

@@ -1,5 +1,5 @@
-// What checkers know before a run begins: names, leases, the protocol's rules. It never changes, so
-// all forks of a run share one.
+// Holds what checkers know before a run begins: names, leases, the protocol's rules. It never
+// changes, so all forks of a run share one.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What a checker can read and say when it judges (Now), and how often each invariant was violated
-// (Tallies).
+// Holds what a checker can read and say when it judges (Now), and how often each invariant was
+// violated (Tallies).
 //
 // A checker is an aggregate of what it remembers, with a constant kInvariant, and a function
 //   void On(const X&, const Now&)

@@ -1,4 +1,5 @@
-// For the files of the kinds: descriptions of common keys, and the scenario as it is read so far.
+// Serves the files of the kinds of faults: descriptions of common keys, and the scenario as it is
+// read so far.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// The kinds of faults: one struct for each, with what a fault of that kind says beyond its trigger
-// and its node, and the variant of them all.
+// Declares the kinds of faults: one struct for each, with what a fault of that kind says beyond its
+// trigger and its node, and the variant of them all.
 //
 // Everything that the language says of a kind stands in its file faults/<kind>.cc: Describe() gives
 // its word, its keys and an example. Loader, writer, schema, guide and hunts work from that and from
