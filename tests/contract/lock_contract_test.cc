@@ -35,7 +35,7 @@ std::unique_ptr<LockBackend> OnTheModel(const ProtocolInfo& info, std::string&) 
 // `client` is the name of a client library in linked_clients.h.
 Maker::Make OnTheServer(std::string client) {
   return [client = std::move(client)](const ProtocolInfo& info, std::string&) {
-    return StartProcesses(info, ServeModel(info.name), client, "");
+    return StartProcesses(info, BehindProxy(ServeModel(info.name)), client, "");
   };
 }
 

@@ -40,10 +40,12 @@ class ModelDatabase final : public LockDatabase {
   }
   server::Server* server() override { return server_.get(); }
   bool LoseNextCommitReply() override {
-    return OnNextCommit(server::HoldReply{std::make_shared<server::Gate>()});  // never opened
-  }
-  bool RefuseNextCommit() override {
-    return OnNextCommit(server::FailBefore{Error(Code::kFailedPrecondition, "refused by a test")});
+    server_->SetFaults([lost = false](const server::CallInfo& call) mutable -> server::FaultAction {
+      if (lost || call.method != "Commit") return server::LetPass{};
+      lost = true;
+      return server::HoldReply{std::make_shared<server::Gate>()};  // never opened
+    });
+    return true;
   }
   bool DeleteSessions() override {
     std::set<std::string> sessions;
@@ -57,16 +59,6 @@ class ModelDatabase final : public LockDatabase {
   }
 
  private:
-  bool OnNextCommit(server::FaultAction action) {
-    server_->SetFaults([struck = false, action = std::move(action)](
-                           const server::CallInfo& call) mutable -> server::FaultAction {
-      if (struck || call.method != "Commit") return server::LetPass{};
-      struck = true;
-      return action;
-    });
-    return true;
-  }
-
   std::mutex mutex_;
   std::set<std::string> sessions_;  // the sessions that calls have named; guarded by mutex_
   std::unique_ptr<server::Server> server_;

@@ -48,7 +48,7 @@ std::unique_ptr<LockDatabase> StartEmulator(std::string_view protocol,
 // SPANNER_EMULATOR_HOST.
 std::unique_ptr<LockDatabase> NameDatabase(const std::string& path);
 
-// The database behind the fault proxy, so that replies can be lost with any server.
+// The database behind the fault proxy, so that replies can be lost and Commits refused with any server.
 // REQUIRES: `database` speaks plaintext.
 std::unique_ptr<LockDatabase> BehindProxy(std::unique_ptr<LockDatabase> database);
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "google/spanner/v1/spanner.pb.h"
 #include "live/proxy/fault_proxy.h"
 #include "tests/support/lock_database.h"
 
@@ -21,12 +22,20 @@ class StrikesCommits final : public live::CallInterceptor {
   void RefuseNext() { refuses_next_ = true; }
   bool waits() const { return loses_next_ || refuses_next_; }
 
-  Interception OnRequest(const ProxiedCall& call, const std::string&) override {
+  // Spanner ends a transaction whose Commit it refuses, so that no lock is left.
+  Interception OnRequest(const ProxiedCall& call, const std::string& message) override {
     if (call.method != "Commit" || !refuses_next_.exchange(false)) return {};
+    google::spanner::v1::CommitRequest commit;
+    commit.ParseFromString(message);
+    google::spanner::v1::RollbackRequest rollback;
+    rollback.set_session(commit.session());
+    rollback.set_transaction_id(commit.transaction_id());
     return {.action = Interception::Action::kAnswer,
             .delay = {},
             .status = Error(Code::kFailedPrecondition, "refused by a test"),
-            .metadata = {}};
+            .metadata = {},
+            .before_answer = Interception::OwnCall{.path = "/google.spanner.v1.Spanner/Rollback",
+                                                   .message = rollback.SerializeAsString()}};
   }
   Interception OnReply(const ProxiedCall& call, const Status& status,
                        const std::vector<std::string>&) override {
