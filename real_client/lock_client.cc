@@ -132,7 +132,7 @@ class LockClient::Core {
       size_t left = 0;
     };
     const auto wait = std::make_shared<Wait>();
-    loop_.Post([this, wait] {
+    loop_.Post([this, wait, timeout] {
       for (const std::weak_ptr<LockHost>& weak : hosts_) {
         const std::shared_ptr<LockHost> host = weak.lock();
         if (host == nullptr) continue;
@@ -140,11 +140,13 @@ class LockClient::Core {
           const std::lock_guard lock(wait->mutex);
           ++wait->left;
         }
-        host->Stop([wait] {
+        // A lock that gave up before the timeout would count as given back.
+        const auto stopped = [wait] {
           const std::lock_guard lock(wait->mutex);
           --wait->left;
           wait->changed.notify_all();
-        });
+        };
+        host->Stop(stopped, timeout);
       }
       const std::lock_guard lock(wait->mutex);
       wait->counted = true;

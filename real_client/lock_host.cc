@@ -196,11 +196,12 @@ void LockHost::Lead(Patience patience, LocalInstant until, std::function<void(Lo
   NoticeLooked();
 }
 
-void LockHost::Stop(std::function<void()> done) {
+void LockHost::Stop(std::function<void()> done, std::optional<Duration> release_timeout) {
   if (phase_ == Phase::kIdle) return done();
   stopped_.push_back(std::move(done));
   if (phase_ == Phase::kStopping) return;
   phase_ = Phase::kStopping;
+  release_timeout_ = release_timeout;
   AnswerWaiters(LockResult::Failed(
       Error(Code::kCancelled, "the lock " + options_.name + " was given up meanwhile")));
   Publish();
@@ -212,8 +213,9 @@ void LockHost::Stop(std::function<void()> done) {
 
 void LockHost::EndWork() {
   work_stopped_ = true;
-  const Duration patience =
+  const Duration usual =
       *around_.spanner_unresponsive ? kPatienceWithSilence : std::min(lease_, kPatienceMax);
+  const Duration patience = release_timeout_.value_or(usual);
   patience_.expires_after(std::chrono::nanoseconds(patience.ns));
   patience_.async_wait([self = shared_from_this(), part = part_](auto cancelled) {
     if (cancelled || self->part_ != part) return;

@@ -70,7 +70,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   void Lead(Patience patience, LocalInstant until, std::function<void(LockResult)> done);
   // Reads the row: kHeld if another process holds the lock, or else kFailed, with what is known.
   void Sight(std::function<void(LockResult)> done);
-  void Stop(std::function<void()> done);
+  // `release_timeout`: how long transactions under way may take once the user's work has stopped; empty: the lease,
+  // at most 10 s, and less where Spanner was waited for in vain before.
+  void Stop(std::function<void()> done, std::optional<Duration> release_timeout = std::nullopt);
   void Ask(Question question, std::function<void(const Answer&)> done);
   void HearOfRelease();
   // Cancels what still has to be heard from Spanner before Stop() is done.
@@ -174,9 +176,10 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   LoopTimer lapse_;
   LoopTimer look_again_;  // at the table
   LoopTimer look_for_leader_;
-  std::optional<std::string> leader_;  // as `on_leader` knows it
-  LoopTimer patience_;                 // limits the wait for transactions under way at the end
-  std::thread work_;                   // runs the user's `lead` for one term
+  std::optional<std::string> leader_;        // as `on_leader` knows it
+  std::optional<Duration> release_timeout_;  // as given to Stop
+  LoopTimer patience_;  // limits the wait for transactions under way at the end
+  std::thread work_;    // runs the user's `lead` for one term
   bool works_ = false;
   std::stop_token worked_in_;  // the term in which `lead` was last started
 

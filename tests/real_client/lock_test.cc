@@ -584,6 +584,18 @@ TEST_F(LockTest, ReleaseAllDoesNotWaitForASpannerThatDoesNotAnswer) {
   gate->Open();
 }
 
+// The lease is over sooner, and with it the usual wait for a release.
+TEST_F(LockTest, ReleaseAllSaysWhatIsNotGivenBackWhenALeaseIsShorterThanItsTimeout) {
+  Init("job");
+  const auto lock = Make(*client_, {.name = "job", .id = "a", .lease = Seconds(1)});
+  ASSERT_EQ(FormatStatus(lock->Lock()), "OK");
+  const auto gate = SpannerHangs();
+  const Status status = client_->ReleaseAll(Milliseconds(1'500));
+  EXPECT_EQ(status.code, Code::kDeadlineExceeded) << FormatStatus(status);
+  EXPECT_THAT(status.message, HasSubstr("1 lock was not given back within 1.5s"));
+  gate->Open();
+}
+
 // --- a table of spindle --------------------------------------------------------------------------
 
 // Runs the statements of real_client/README.md on the emulator, which can alter a table.
