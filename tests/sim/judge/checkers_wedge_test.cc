@@ -219,7 +219,7 @@ TEST(NoWedgeTest, EveryLockHasItsOwnClockAndBound) {
   Trace trace(scenario);
   trace.At(Seconds(1)).Starts("a").Starts("b");
   const CheckReport report = trace.EndsAt(Seconds(100));
-  ExpectViolated(report, kWedge, Seconds(1) + Milliseconds(7'200), 3, {"lock y"});
+  ExpectViolated(report, kWedge, Seconds(1) + Milliseconds(7'200), 3, {"lock \"y\""});
   EXPECT_EQ(report[kWedge].violations, 2);
 }
 
@@ -241,7 +241,7 @@ TEST(NoWedgeTest, TellsOfTheLockThatNeedsTheLongestRun) {
   trace.At(Seconds(5)).Deletes("a", "y");
   const CheckReport report = trace.EndsAt(Seconds(11));
   EXPECT_EQ(report[kWedge].verdict, Verdict::kUnknown);
-  EXPECT_NE(report[kWedge].unknown_because.find("lock y for 6s"), std::string::npos);
+  EXPECT_NE(report[kWedge].unknown_because.find("lock \"y\" for 6s"), std::string::npos);
 }
 
 TEST(NoWedgeTest, TheClockRestartsForAnotherLockOnlyWhereItStopped) {
@@ -251,7 +251,7 @@ TEST(NoWedgeTest, TheClockRestartsForAnotherLockOnlyWhereItStopped) {
   trace.At(Seconds(2)).Lock("x");
   Holds(trace, "a", Seconds(2));
   const CheckReport report = trace.EndsAt(Seconds(100));
-  ExpectViolated(report, kWedge, Seconds(1) + kBound, 0, {"lock y"});
+  ExpectViolated(report, kWedge, Seconds(1) + kBound, 0, {"lock \"y\""});
   EXPECT_EQ(report[kWedge].violations, 1);
 }
 
