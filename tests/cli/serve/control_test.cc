@@ -42,7 +42,7 @@ TEST_F(ControlTest, RulesInEarlierWordsAreTakenWithANote) {
               AllOf(HasSubstr("an earlier release"), HasSubstr("whorl convert")));
   const Json today =
       Post("/faults",
-           R"({"faults": [{"match": {"method": "Commit"}, "do": "drop_reply", "nth": 3}]})", 201);
+           R"({"faults": [{"match": {"method": "Commit", "nth": 3}, "do": "drop_reply"}]})", 201);
   EXPECT_FALSE(today.contains("note")) << today.dump();
 }
 
