@@ -8,7 +8,7 @@
 namespace whorl::sim {
 namespace {
 
-// A scenario has an end; no run of a search gets there.
+// A scenario needs an end; this one is so late that no run of a search reaches it.
 constexpr Duration kWithoutHorizon = Seconds(int64_t{365} * 86'400);
 
 }  // namespace
@@ -28,8 +28,8 @@ Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds) {
   const Duration of_clocks = lease * FindProtocol(scenario.protocol)->state_traits.memory_leases +
                              bounds.longest_pause * bounds.faults.pauses + of_losses +
                              bounds.grid * bounds.delay * 2;
-  const Duration of_protocols =
-      clock_internal::ToLocal(of_clocks, bounds.clocks.rate_ppm);  // as long by a slow clock
+  // The true time in which a slow clock moves by of_clocks.
+  const Duration of_protocols = clock_internal::ToLocal(of_clocks, bounds.clocks.rate_ppm);
   const Duration of_others = scenario.network.connection_timeout + bounds.grid;
   return std::max(of_protocols, of_others);
 }
@@ -66,8 +66,8 @@ Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bound
   scenario.spanner.truetime.epsilon = bounds.clocks.truetime;
   scenario.spanner.current_timestamp_error = bounds.clocks.current_timestamp;
   scenario.network.connection_timeout = world.lease;
-  // A leader writes once in a lease, and its work takes no time: what an application does between
-  // two steps of the protocol is not what is searched.
+  // A leader writes once in a lease, and its work takes no time: the search is about the protocol's
+  // steps, not about the application between them.
   scenario.workload.write_every = world.lease;
   scenario.workload.work_for = {};
   scenario.workload.resource =

@@ -22,31 +22,31 @@ struct FaultBudget {
   WHORL_FIELDS(FaultBudget, crashes, pauses, losses, aborts, deletes);
 };
 
-// The nodes that faults of each kind may strike, by place. nullopt: all nodes.
+// The nodes that faults of each kind may strike, by their index in the scenario. nullopt: all nodes.
 struct FaultMenu {
   std::optional<std::vector<int16_t>> crashes;
   std::optional<std::vector<int16_t>> pauses;
   std::optional<std::vector<int16_t>> lost_requests;
   std::optional<std::vector<int16_t>> lost_replies;
   std::optional<std::vector<int16_t>> aborts;
-  std::optional<std::vector<RowOfLock>> deleted_rows;  // nothing: the rows of the locks
+  std::optional<std::vector<RowOfLock>> deleted_rows;  // nullopt: the rows of all locks
   WHORL_FIELDS(FaultMenu, crashes, pauses, lost_requests, lost_replies, aborts, deleted_rows);
 };
 
 // How far clocks may be off, either way. Each error is a choice of the search.
 struct ClockBounds {
-  Duration truetime;           // epsilon: where in its interval true time is
+  Duration truetime;           // epsilon: true time may be anywhere in TrueTime's interval
   Duration current_timestamp;  // CURRENT_TIMESTAMP against true time
-  // How many ppm faster than true time a process's clock may run, or slower by the reciprocal, which
-  // is a whole number. It runs at one rate.
+  // A process's clock may run this many ppm faster than true time, or slower by the reciprocal factor
+  // (SlowRate), at the same rate for the whole run.
   int64_t rate_ppm = 0;
   WHORL_FIELDS(ClockBounds, truetime, current_timestamp, rate_ppm);
 
   bool AreOfSpanner() const { return truetime != Duration{} || current_timestamp != Duration{}; }
 };
 
-// With this or less, all that TrueTime makes Spanner wait for happens within the same instant. More has
-// to be a multiple of the grid.
+// With this epsilon or a smaller one, Spanner's waits for TrueTime end within the same instant. A greater
+// epsilon has to be a multiple of the grid.
 inline constexpr Duration kEpsilonWithinAnInstant = Microseconds(200);
 
 struct ExploreBounds {
@@ -58,25 +58,25 @@ struct ExploreBounds {
   // Nothing happens at this time or later. Empty: runs never end.
   std::optional<Duration> horizon;
   FaultMenu menu;
-  // Of states that differ by which of several equal processes is which, one is visited (symmetry.h).
+  // Of states that differ only in the names of equal processes, one is visited (symmetry.h).
   bool symmetry = false;
   WHORL_FIELDS(ExploreBounds, faults, clocks, grid, delay, longest_pause, horizon, menu, symmetry);
 };
 
-// The rate of a clock that is slower by the reciprocal; nothing if that is no whole number of ppm.
+// The rate, in ppm, of a clock that is slower by the reciprocal factor; nullopt if it is not a whole number.
 std::optional<int64_t> SlowRate(int64_t fast_ppm);
 
-// How long ago something has to be for a search of this world to forget how long: longer than any time
-// that is asked about. A protocol asks about StateTraits::memory_leases, and what a process may have
-// been paused or may have waited for a lost answer, except one; the network, when a call was sent,
-// until its connection times out.
+// A search of this world treats instants longer ago than this as equally old. It is longer than any time
+// that the code asks about: a protocol asks about StateTraits::memory_leases leases, plus the pauses and the
+// waits for lost answers, except one, that the bounds allow; the network asks when a call was sent, until its
+// connection times out.
 Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds);
 
 // The world of a search by `whorl explore --protocol`: equal processes that start at once on an
 // absent row (or the one that the protocol needs), where calls take no time.
 struct ExploreWorld {
   std::string protocol;
-  bool grid_constants = false;  // the protocol's numbers are whole quarters of the lease
+  bool grid_constants = false;  // the protocol's durations are multiples of a quarter of the lease
   int processes = 2;
   int locks = 1;
   Duration lease;

@@ -22,7 +22,7 @@ namespace {
 // A pause that ended in the instant in which it began.
 constexpr Duration kShortestPause = Microseconds(1);
 
-// Takes a path, and writes down each choice of it.
+// Takes the choices of a path one by one, and writes them into a scenario.
 class PathWriter {
  public:
   PathWriter(const LockModel& model, size_t initial)
@@ -53,7 +53,7 @@ class PathWriter {
   }
 
  private:
-  // A fault of the menu that struck: its place among the scenario's faults.
+  // A fault of the menu that struck. `place`: its index in the scenario's faults.
   struct Struck {
     uint32_t in_menu = 0;
     uint32_t place = 0;
@@ -63,8 +63,8 @@ class PathWriter {
 
   const World& world() const { return state_->world; }
 
-  // Its errors of clocks, without those without which it leads to the same. Where none is said,
-  // TrueTime keeps the world's setting, and CURRENT_TIMESTAMP is exact.
+  // The move's clock errors, without those that make no difference to the next world. Where a move has no
+  // error, TrueTime keeps the world's setting, and CURRENT_TIMESTAMP is exact.
   ClockErrors WhatMatters(const Move& move, const World& next) const {
     ClockErrors matters;
     const auto leads_elsewhere = [&](const ClockErrors& clocks) {
@@ -138,7 +138,7 @@ class PathWriter {
     return world().state().nodes[static_cast<size_t>(node)].incarnation;
   }
 
-  // The last one. `incarnation`: of the process that a pause struck, else 0.
+  // The last time that this fault struck. `incarnation`: of the process that a pause struck, else 0.
   const Struck* FindStruck(uint32_t in_menu, uint32_t incarnation) const {
     const Struck* found = nullptr;
     for (const Struck& struck : struck_) {
@@ -172,15 +172,16 @@ void Describe(const explore::Violation<Move>& violation, const std::vector<Break
   }
 }
 
-// Commits of one instant of the search lie ahead of its clock, and Spanner looks again for reads that
-// wait for them. In exact time no read may have to wait.
+// Whether the run failed at an entry in which Spanner looks again for a waiting read. In the search, commits
+// may lie ahead of the clock within an instant, so that reads wait for them; in exact time the read may not
+// have to wait.
 bool LooksInVain(const Counterexample& found) {
   const std::optional<uint32_t> failed = found.run.failed_entry;
   return failed && found.scenario.schedule[*failed].event == ScheduledEvent::kSpannerLooksAgain;
 }
 
-// How long after the last disturbance no_wedge is violated at the latest, with all excuses
-// (NoWedge::DeadlineOf).
+// The longest time from the last disturbance to a violation of no_wedge, with all extensions that
+// NoWedge::DeadlineOf grants.
 Duration TimeToJudgeAWedge(const Scenario& scenario) {
   const CheckerSetup setup = MakeCheckerSetup(scenario, RoundTripP999(scenario.spanner.preset));
   Duration bound;

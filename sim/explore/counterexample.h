@@ -20,14 +20,14 @@ struct Counterexample {
   std::string where;          // if it is: the step or event that showed it (ViolationKind)
 };
 
-// The run ends at the first point of the grid after
-// its last choice: virtual time adds little to it. But a wedge takes some leases more to be judged.
+// The run ends at the first point of the grid after its last choice. Only a wedge needs some more leases, until
+// it can be judged.
 Counterexample CounterexampleOf(const LockModel& model, const explore::Violation<Move>& violation);
 
-// Whether `less` violates the same invariant as `more` with a subset of its faults.
+// Whether `less` violates the same invariant as `more`, with a subset of the faults of `more`.
 bool NeedsLess(const Counterexample& less, const Counterexample& more);
 
-// Runs the counterexample once more. `sink` hears it.
+// Runs the counterexample once more, and tells `sink` what is observed.
 void RunAgain(const LockModel& model, const Counterexample& found, ObservationSink& sink);
 
 // The kinds of the faults, in the order in which they struck: "crash_and_pause"; "no_fault".

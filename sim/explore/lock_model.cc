@@ -19,7 +19,7 @@ namespace {
 
 // --- what can happen -----------------------------------------------------------------------------
 
-// A world, as MoveLister asks of it.
+// MoveLister's view of a world.
 class WorldView {
  public:
   WorldView(const ModelState& state, std::vector<std::pair<Move, int>>& moves)
@@ -86,7 +86,7 @@ Outbox& ScratchOutbox() {
 
 // --- clocks --------------------------------------------------------------------------------------
 
-// The scenario with clocks that are exact, fast or slow, in each way. REQUIRES: SlowRate(fast_ppm).
+// The scenario once for each combination of exact, fast and slow clocks. REQUIRES: SlowRate(fast_ppm).
 std::vector<Scenario> WithEachRate(const Scenario& scenario, int64_t fast_ppm) {
   std::vector<Scenario> all = {scenario};
   if (fast_ppm == 0) return all;
@@ -114,7 +114,7 @@ uint64_t WhereOf(const Observation& observation) {
   return std::visit(
       [&](const auto& what) -> uint64_t {
         if constexpr (requires { what.step; }) return what.step.key();
-        constexpr uint64_t kNoStep = uint64_t{1} << 32;  // no key of a step is so
+        constexpr uint64_t kNoStep = uint64_t{1} << 32;  // no step has such a key
         return kNoStep + observation.what.index();
       },
       observation.what);
@@ -237,7 +237,7 @@ Stepped LockModel::Step(ModelState& state, const Move& move) const {
       break;
   }
   TellJudges(state, out, tells_kinds_);
-  // Worlds are copied, and a world whose transactions stay grows for an hour of its time.
+  // Each move copies a world, which would otherwise keep its transactions for an hour of virtual time.
   constexpr size_t kMany = 8;
   const model::Database& database = state.world.state().database;
   if (database.transactions.size() + database.finished.size() > kMany) {
@@ -312,7 +312,7 @@ explore::Key128 LockModel::FormOf(const ModelState& state, Duration memory,
   thread_local CanonicalForm form;
   thread_local NormalForm normal;
   thread_local std::vector<int64_t> renamed;
-  // Of all parts, or of those of one node.
+  // The digest of all parts, or of the parts of one node.
   const auto digest_of = [&](const Renaming* renaming, std::optional<int16_t> node) {
     form.Rename(renaming);
     AddParts(state, form, tokens);

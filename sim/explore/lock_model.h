@@ -5,23 +5,21 @@
 //   1. The order of all events that are due: messages, commits that become visible, timers, starts.
 //   2. How late a message is, or a commit becomes visible: up to ExploreBounds::delay steps of the
 //      grid.
-//   3. Whether a fault of the budget strikes, when and whom; when a pause ends, and when a process
+//   3. Whether a fault of the budget strikes, when, and which node; when a pause ends, and when a process
 //      that crashed starts again.
 //   4. Within ExploreBounds::clocks: where in TrueTime's interval each commit timestamp lies, and how
 //      far CURRENT_TIMESTAMP is off when a statement reads it: by the bound, either way, or not at all.
 //   5. Within the same bounds: at which rate each process's clock runs, one for the whole run. These are
 //      the initial states.
-// What is not: draws of the code under test; each draw gets its upper end.
+// Random draws of the code under test are no choices: each draw gets the upper end of its range.
 //
-// Time goes from event to event, and from grid point to grid point while something may be late. A
-// commit waits out less than a millisecond of TrueTime's uncertainty within the same instant, so
-// that instants stay on the grid. So a violation is a candidate, which a run in exact time confirms or
-// not (counterexample.h).
+// Time goes from event to event, and from grid point to grid point while something may be late. A commit that
+// has to wait less than a millisecond for TrueTime does so within the same instant, which keeps instants on the
+// grid. So a violation is only a candidate: a run in exact time confirms it or does not (counterexample.h).
 //
-// A commit is visible when its timestamp is past, at the earliest; then it may be late by twice
-// epsilon, as far as TrueTime can still hold it back. A read takes the earliest timestamp that TrueTime
-// allows, since a later one only forbids commits some of their timestamps. Spanner looks for idle
-// transactions by the clock that is ahead.
+// A commit becomes visible when its timestamp is past, or up to twice epsilon later, since TrueTime can hold
+// it back for that time. A read takes the earliest timestamp that TrueTime allows: a later one only leaves
+// fewer timestamps for commits. Spanner looks for idle transactions by the clock that is ahead.
 //
 // States are compared by their canonical form (sim/explore/components/canonical_world.h) and by what the judges
 // remember. No state shows that no_wedge is violated: wedge.h looks for a loop of states that does.
@@ -55,7 +53,7 @@ struct Move {
   Instant at;
   Choice event;        // kEvent
   uint32_t fault = 0;  // kFault: an index into the menu, which is Scenario::faults
-  CallName call;       // kFault: the call that it strikes, if it strikes one
+  CallName call;       // kFault: the call that the fault strikes, if it strikes a call
   ClockErrors clocks;  // of Spanner, at the event or fault
   WHORL_FIELDS(Move, kind, at, event, fault, call, clocks);
 };
@@ -65,12 +63,12 @@ class LockModel {
   using State = std::optional<ModelState>;  // empty only before something is written to it
   using Choice = Move;
 
-  // `scenario` says who takes part and how; its own faults are left out.
+  // `scenario` has the nodes, the locks and their settings; its own faults are left out.
   // `make_config`: null for the protocol's own.
   LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker make_config = nullptr);
   LockModel(const ExploreWorld& world, const ExploreBounds& bounds);
 
-  // One for each choice of the rates of clocks.
+  // One initial state for each choice of the rates of clocks.
   std::vector<State> Initial() const;
   // From now on, the initial states are those after these moves (prefix.h).
   void BeginAfter(std::vector<Move> prefix) { prefix_ = std::move(prefix); }
@@ -86,10 +84,10 @@ class LockModel {
     for (const auto& [move, faults] : std::vector(moves)) visit(move, faults);
   }
   bool Take(const State& from, const Move& move, State& to) const;
-  // Takes it in place.
+  // Takes the move: `state` becomes its successor.
   Stepped Step(ModelState& state, const Move& move) const;
   explore::Key128 Fingerprint(const State& state) const { return FormOf(*state, memory_); }
-  // The same with another memory, or with tokens seen in another way; for tests, which compare them.
+  // The state's fingerprint with another memory, or with tokens compared in another way; for tests.
   explore::Key128 FormOf(const ModelState& state, Duration memory,
                          TokensAre tokens = TokensAre::kAsTheProtocolSays) const;
   uint32_t Judge(const State& state) const { return state->violated; }
@@ -107,7 +105,7 @@ class LockModel {
   size_t BytesOf(const State& state) const { return BytesOf(*state); }
   static size_t BytesOf(const ModelState& model_state);
 
-  // With the menu of faults. No fault of it strikes by itself.
+  // The scenario, whose faults are the menu. They strike only when a move says so.
   const Scenario& scenario() const { return setups_.front()->scenario; }
 
   // What belongs to a state besides its world and judges.
@@ -117,16 +115,18 @@ class LockModel {
     uint32_t violated = 0;
     std::span<const ViolationSource> shown = {};
   };
-  // `parts`: their digest, as NormalForm makes it.
+  // `parts`: the digest that NormalForm makes of the state's parts.
   explore::Key128 KeyOf(const Digest128& parts, const NonWorldState& outside) const;
   // Instants longer ago than this are long ago.
   Duration memory() const { return memory_; }
 
-  // The errors of Spanner's clocks at a move, by number. 0: none are set. `looks`: SpannerLooksAgain reads them.
+  // The errors of Spanner's clocks that have this number. 0: no errors. `looks`: SpannerLooksAgain reads the
+  // clocks.
   ClockErrors ErrorsOf(uint8_t clocks, bool looks) const;
-  // Replaces each move at which Spanner may read a clock by one for each way in which its clocks can be off there,
-  // as far as that makes a difference. `event_of(move)`: of a kEvent. `attempt(move, clocks)` sets the move's errors
-  // by their number, takes it, and returns the key of its state and whether a commit timestamp was picked.
+  // Replaces each move at which Spanner may read a clock by several moves, one for each combination of clock
+  // errors that leads to another state. `event_of(move)`: the event of a kEvent. `attempt(move, clocks)` sets the
+  // move's errors by their number, takes the move, and returns the key of the successor and whether a commit
+  // timestamp was picked.
   template <typename AnyMove, typename EventOf, typename Attempt>
   void AddErrors(std::vector<std::pair<AnyMove, int>>& moves, const EventOf& event_of,
                  const Attempt& attempt) const;
@@ -141,7 +141,7 @@ class LockModel {
   // Whether Spanner may read a clock at an event, or when a fault of the menu strikes.
   static bool IsAtSpanner(const PendingEvent& event);
   bool IsAtSpanner(uint32_t fault) const;
-  // Calls attempt(clocks) for each way in which clocks can be off, and visit() after each that makes a difference.
+  // Calls attempt(clocks) for each combination of clock errors, and visit() after each that makes a difference.
   template <typename Attempt, typename Visit>
   void ForEachError(const Attempt& attempt, const Visit& visit) const;
 
@@ -156,7 +156,7 @@ class LockModel {
   std::vector<Move> prefix_;
   Duration memory_;
   std::optional<Symmetry> symmetry_;
-  // One for each initial state, which differ in the rates of clocks. In the first, all are exact.
+  // One setup for each initial state; they differ in the rates of clocks. In the first, all clocks are exact.
   std::vector<std::shared_ptr<const WorldSetup>> setups_;
 };
 

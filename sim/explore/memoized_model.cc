@@ -17,7 +17,7 @@ namespace {
 
 // --- what can happen -----------------------------------------------------------------------------
 
-// A list of components, as MoveLister asks of it.
+// MoveLister's view of a state's components.
 class ComponentsView {
  public:
   ComponentsView(const RememberedState& state, std::vector<std::pair<ComponentAction, int>>& moves)
@@ -27,7 +27,7 @@ class ComponentsView {
     });
   }
 
-  // Which component's event it is, and which of its events.
+  // Identifies an event: its component, and its index among that component's events.
   struct EventPlace {
     uint8_t part = 0;
     uint8_t event = 0;
@@ -89,7 +89,7 @@ class ComponentsView {
 
   bool IsPaused(int16_t node) const { return node >= 0 && (paused_ >> node & 1U) != 0; }
 
-  // As sim::OperatorIsAtWork: finished transactions have no component.
+  // Answers as sim::OperatorIsAtWork does: finished transactions have no component.
   bool OperatorIsAtWork(uint32_t fault) const {
     return std::ranges::any_of(state_.parts, [fault](const InternedComponent* part) {
       return part->shape->IsOfOperator(fault);
@@ -108,7 +108,7 @@ CallName WithoutGeneration(CallName call) {
   return call;
 }
 
-// The event without the names that differ between worlds of one form.
+// Makes the event without the names that differ between worlds of equal canonical form.
 struct WithoutNames {
   PendingEvent operator()(CallArrives event) const { return Cleared(event); }
   PendingEvent operator()(ReplyArrives event) const { return Cleared(event); }
@@ -137,7 +137,7 @@ struct WithoutNames {
 
 PendingEvent Unnamed(const PendingEvent& event) { return std::visit(WithoutNames(), event); }
 
-// REQUIRES: it is an event of a part.
+// REQUIRES: the action is an event of a component with this template.
 const PendingEvent& EventOf(const ComponentTemplate& shape, const ComponentAction& action) {
   return shape.events[action.event].choice.event;
 }
@@ -313,7 +313,7 @@ void MemoizedModel::MakeWorld(const State& state) {
     model_.Step(*made_, MoveIn(*made_, step->action, step->shape, nullptr));
   }
   TakeApart(*made_, parts_of_made_, normal_of_made_);
-  // Not the same pointers: another thread may have found the state.
+  // Compares digests, not pointers: another thread, which has its own table, may have found the state.
   const auto digest = [](const InternedComponent* part) { return part->digest; };
   if (!std::ranges::equal(normal_of_made_, state.parts, {}, digest, digest)) {
     throw std::logic_error(

@@ -46,7 +46,7 @@ const std::vector<int16_t>* VictimsOf(OfNode kind, const FaultMenu& menu) {
       return listed(menu.lost_replies);
     case OfNode::kAbort:
       return listed(menu.aborts);
-    case OfNode::kStart:  // who crashed
+    case OfNode::kStart:  // any node that crashed
     case OfNode::kCount:
       break;
   }
@@ -78,7 +78,8 @@ void WriteMenu(Scenario& scenario, const ExploreBounds& bounds) {
                                  .what = FaultOf(static_cast<OfNode>(kind), bounds)});
     }
   }
-  if (bounds.faults.deletes == 0) return;  // an operator who may act voids promises
+  // With an operator's fault in the menu, promises would be void.
+  if (bounds.faults.deletes == 0) return;
   std::vector<RowOfLock> rows;
   for (size_t lock = 0; lock < scenario.locks.size(); ++lock) {
     rows.push_back({.lock = static_cast<uint16_t>(lock), .row = scenario.locks[lock]});

@@ -1,10 +1,10 @@
 // Lists the moves of a state: which events can happen, which faults can strike, and when time goes on.
 //
-// The plain search asks this of worlds (lock_model.cc), the quick one of interned components (memoized_model.cc). A
-// View says what is asked of a state, and takes the moves:
+// LockModel lists the moves of worlds (lock_model.cc), MemoizedModel those of interned components
+// (memoized_model.cc). Each has a View, which describes a state and receives its moves:
 //   Instant now() const; const FaultBudget& left() const;
 //   ForEachEvent(visit)     visit(event, facts, due) for each pending event that no pause and no fault holds up;
-//                           `event` is the view's own handle of it
+//                           `event` is the view's own handle of the event
 //   ForEachNode(visit)      visit(node) with NodeFacts
 //   ForEachDeletion(visit)  visit(fault) for each operator that has not begun and would find its row
 //   MessageOf(event)        of a request or a reply: MessageFacts
@@ -55,7 +55,7 @@ class MoveLister {
   }
 
  private:
-  // Time stops there at the latest.
+  // Time stops at `at` or earlier.
   void StopAt(Instant at) { next_ = std::min(next_, at); }
   void StopAtGrid() {
     const int64_t grid = bounds_.grid.ns;
@@ -64,13 +64,14 @@ class MoveLister {
 
   template <typename Event>
   void ListEvent(const Event& event, const EventFacts& facts, Instant due) {
-    // A clock that is fast or slow turns steps of commit timestamps into others, and a process that acts
-    // before its clock shows that it is time would act again and again in no time.
+    // By a clock that is fast or slow, an event happens exactly when it is due. Such a clock changes the small
+    // distances between times of one instant, and a process that acts before its clock shows the time would
+    // act again and again while no time passes.
     const bool is_exact = facts.is_by_own_clock && bounds_.clocks.rate_ppm > 0;
     const bool is_due = due < now_ + (is_exact ? Nanoseconds(1) : kSameInstant);
     if (is_due || facts.ends_fault) view_.AddEvent(event);
     if (facts.ends_fault && !is_due) StopAtGrid();
-    // The steps of commit timestamps are no reason to leave the grid.
+    // The small distances between commit timestamps are no reason to leave the grid.
     if (!is_due) return StopAt(is_exact ? due : BeginOfInstant(due));
     // How much later TrueTime may let it happen.
     const Duration lateness = facts.is_commit ? bounds_.clocks.truetime * 2 : Duration{};
@@ -114,7 +115,7 @@ class MoveLister {
   View& view_;
   const ExploreBounds& bounds_;
   const Instant now_;
-  Instant next_ = kNever;  // when time stops next
+  Instant next_ = kNever;  // the next time at which time stops
   bool urgent_ = false;    // something has to happen before time goes on
 };
 

@@ -48,7 +48,7 @@ class PrefixTaker {
         Push(*move);
         return "";
       }
-      // Time alone brings no event that is not pending.
+      // Waiting does not help if the event is not pending by now: time alone adds no event.
       const std::optional<Move> later = is_time && !move ? std::nullopt : Advance();
       if (!later || (entry.at && later->at > *entry.at)) {
         return Cat("no choice of the search at ", FormatSeconds(world().now() - Instant{}, 3),

@@ -11,13 +11,13 @@ namespace whorl::sim {
 
 struct SchedulePrefix {
   std::vector<Move> moves;
-  // The entry that matches no choice of the search, and what could happen instead; empty if all match.
+  // Names the first entry that matches no choice of the search, and the choices there; empty if all match.
   std::string problem;
 };
 
-// `scenario` has the schedule and the faults that it names; `model` is of SpaceOf(scenario). Time stops
-// where a search lets it stop, so a schedule in the search's own times fits: one that `whorl explore --save`
-// wrote, or one whose entries have no times but those of the grid.
+// `scenario` has the schedule and the faults that it names; `model` is made of SpaceOf(scenario). The entries'
+// times have to be times at which a search lets time stop: those that `whorl explore --save` writes are, and
+// so are the points of the grid.
 SchedulePrefix PrefixOf(const LockModel& model, const Scenario& scenario);
 
 }  // namespace whorl::sim

@@ -41,13 +41,14 @@ class SpaceReader {
   }
   void AddNode(std::optional<std::vector<int16_t>>& nodes) const {
     if (!nodes) nodes.emplace();
-    if (fault().node == FaultSpec::kLeader) {  // whichever node that is
+    if (fault().node == FaultSpec::kLeader) {  // any node may be the leader
       for (size_t i = 0; i < from_.nodes.size(); ++i) nodes->push_back(static_cast<int16_t>(i));
     } else {
       nodes->push_back(fault().node);
     }
   }
-  // A reply that may be lost does not mean that a request may.
+  // Makes both lists, since a list that is missing means all nodes: with a fault that drops replies only,
+  // requests must not be lost.
   void NameLosses() {
     if (!space_.menu.lost_requests) space_.menu.lost_requests.emplace();
     if (!space_.menu.lost_replies) space_.menu.lost_replies.emplace();
@@ -85,7 +86,7 @@ class SpaceReader {
       space_.menu.deleted_rows->push_back(deletion.target);
     }
   }
-  // Who crashed may start again at any time.
+  // A process that crashed may start again at any time, so only the first start of a node has a time.
   void Add(const StartFault& /*start*/) {
     const auto* at = std::get_if<Instant>(&fault().trigger);
     NodeSpec& node = space_.scenario.nodes[static_cast<size_t>(fault().node)];

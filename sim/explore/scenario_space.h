@@ -15,7 +15,7 @@ struct ScenarioSpace {
   // fault started starts at that time.
   Scenario scenario;
   FaultBudget faults;  // as many of each kind as the scenario has
-  FaultMenu menu;      // whom these may strike
+  FaultMenu menu;      // the nodes and rows that these may strike
   Duration longest_pause;
   // A message for each fault that cannot be a choice. If there are any, the other members have no meaning.
   std::vector<std::string> errors;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint32_t kTimePasses = 1;  // the only class of fairness
 
-// Not Disturbances::IsQuiet, which also counts transactions that hung before and have gone on since: a state
-// does not say that of itself.
+// Whether no process is paused and no call hangs. Disturbances::IsQuiet also counts transactions that hung
+// before and have gone on since, which a state does not record.
 bool IsQuiet(const World& world) {
   const WorldState& state = world.state();
   const auto is_paused = [](const Node& node) { return node.pauses > 0; };
@@ -22,7 +22,7 @@ bool IsQuiet(const World& world) {
   return std::ranges::none_of(state.nodes, is_paused) && std::ranges::none_of(state.calls, hangs);
 }
 
-// Whether nobody holds the lock, and a process could take it.
+// Whether no process holds the lock, and a process could take it.
 bool LacksAHolder(const ModelState& model_state, uint16_t lock) {
   const Ledger& ledger = model_state.checkers.ledger();
   return ledger.AnsweredCount(lock) == 0 && ledger.CandidateCount(lock) > 0;

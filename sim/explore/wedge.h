@@ -14,8 +14,8 @@
 
 namespace whorl::sim {
 
-// As explore::FindLasso; the respect of a lasso is the lock. Throws explore::BadCheckpoint.
-// REQUIRES: the model has no horizon, or there is no loop to be found; at most explore::kFirstRespect locks.
+// Finds such a run by explore::FindLasso; the respect of a lasso is the lock. Throws explore::BadCheckpoint.
+// REQUIRES: the model has no horizon (with one there is no loop); at most explore::kFirstRespect locks.
 explore::LassoResult<Move> FindWedge(const LockModel& model, const explore::SearchOptions& options,
                                      explore::SaveLasso save = {},
                                      std::optional<explore::Checkpoint> from = {});

@@ -1,13 +1,14 @@
-// Encodes a state in parts; states with equal encodings have equal futures, under the same names, whichever runs
-// led to them.
+// Encodes a state in parts. States with equal encodings have equal futures, with the same names, whichever runs led
+// to them.
 //
-// The code that adds a state leaves out values that cannot matter any more. A part is a shape and the numbers in its
-// slots. The shape holds everything but these numbers (SlotKind lists their kinds):
+// The code that adds a state (canonical_world.h) leaves out values that cannot matter any more. A part is a shape and
+// the numbers in its slots. The shape holds everything except these numbers (SlotKind lists their kinds):
 //   1. Instants, which matter by their distance from now. Of instants longer ago than `memory`, only the order
 //      matters.
 //   2. Generations of transactions, which count up while a process lives, and serials (protocol/counting.h), also
-//      within texts: only their order matters.
-// So a state at another time, or of processes that have run longer, has the same shapes and other numbers.
+//      those within texts: only their order matters.
+// So states that differ only in the time, or in how long processes have run, have the same shapes and differ in
+// their numbers.
 // NormalForm (normal_form.h) gives numbers with equal meanings equal words, and makes a digest of all parts.
 // Invariants:
 //   1. Equal forms have equal digests, on every compiler and in every process; different forms have different
@@ -48,17 +49,23 @@ using Digest128 = explore::Key128;
 
 // A number of a part that its shape leaves out.
 enum class SlotKind : uint8_t {
-  kInstant,  // of true time, in nanoseconds since 1970; `param`, if set, replaces the form's `memory`
-  kTick,  // such an instant that repeats every `param`: only its next repetition after now matters
-  kFloored,       // such an instant; all that are at most `param` after now mean the same
-  kRank,          // a number whose order among those of its scope matters
-  kQuestionTime,  // such an instant: only whether the question `param` was asked by then matters
-  kConditional,  // a number that matters only if the question of the kQuestionTime before it is open
+  // An instant of true time, in nanoseconds since 1970. `param`, if set, replaces the form's `memory`.
+  kInstant,
+  // An instant that repeats every `param`. Only its next repetition after now matters.
+  kTick,
+  // An instant. All instants that are at most `param` after now mean the same.
+  kFloored,
+  // A number. Only its order among the numbers of its scope matters.
+  kRank,
+  // An instant. Only whether the question `param` was asked by then matters.
+  kQuestionTime,
+  // A number that matters only if the question of the kQuestionTime before it is open.
+  kConditional,
 };
 struct NumericSlot {
   SlotKind kind = SlotKind::kInstant;
-  uint64_t scope =
-      0;  // numbers are ordered within their scope; of kInstant, those that are long ago
+  // Numbers are ordered within their scope. Of kInstant, only those that are long ago are.
+  uint64_t scope = 0;
   int64_t param = 0;
   friend constexpr bool operator==(const NumericSlot&, const NumericSlot&) = default;
 };
@@ -67,7 +74,7 @@ constexpr bool IsLongAgo(const NumericSlot& slot, int64_t from_now, int64_t memo
   return from_now <= -(slot.param != 0 ? slot.param : memory);
 }
 
-// Names a part: its kind, and which part of this kind it is.
+// Names a part by its kind, and by its index among the parts of this kind.
 struct PartName {
   uint16_t kind = 0;
   int16_t index = -1;
@@ -80,22 +87,23 @@ struct Renaming {
   // By node: its new name. Several nodes may get the same name; their counters then share a scope, so the order of
   // these numbers has no meaning.
   std::vector<int16_t> nodes;
-  std::vector<uint32_t> faults;  // by fault; those after the last one keep their names
+  // By fault: its new number. Faults after the last one keep their numbers.
+  std::vector<uint32_t> faults;
   // Ids and names of processes, and bases of their numbered names.
   std::map<std::string, std::string, std::less<>> texts;
 };
 
-// Collects the parts of a state. What a protocol's machine says of its state comes by FieldSink, all else without
-// a virtual call.
+// Collects the parts of a state. A protocol's machine adds its fields by the virtual calls of FieldSink; all other code
+// adds without virtual calls.
 class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
  public:
   using FieldAdder<CanonicalForm>::Add;
 
   struct Part {
     PartName name;
-    uint32_t origin = 0;  // for the code that added the part: what it was made of
+    uint32_t origin = 0;  // tells the code that added the part what it was made of (PartKind)
     size_t first_word = 0;
-    size_t last_word = 0;  // one after it
+    size_t last_word = 0;  // the end: one after the last word
     size_t first_slot = 0;
     size_t last_slot = 0;
   };
@@ -103,12 +111,13 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
   // Empties the form, but keeps its allocations. `now`: true time. `orders_tokens`: only the order of tokens
   // (Times::kTokens) matters.
   void Clear(Timestamp now, bool orders_tokens = false);
-  // Null: everything keeps its name. REQUIRES: it outlives the form, or is replaced.
+  // From now on names are replaced as `renaming` says. Null: everything keeps its name. REQUIRES: it outlives the
+  // form, or is replaced.
   void Rename(const Renaming* renaming) { renaming_ = renaming; }
   int16_t Renamed(int16_t node) const {
     return renaming_ == nullptr || node < 0 ? node : renaming_->nodes[static_cast<size_t>(node)];
   }
-  // From now on the id is added as the transaction that this call began.
+  // From now on the form knows `id` as the transaction that the call `begun_by` began.
   void AddTransaction(const TransactionId& id, const CallName& begun_by) {
     transactions_.emplace_back(id, begun_by);
   }
@@ -126,8 +135,8 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
   }
   Timestamp now() const { return now_; }
 
-  // The meaning of timestamps that are added from now on; after Clear, instants. If tokens matter by more than
-  // their order, all are instants.
+  // The meaning of timestamps that are added from now on. After Clear they are instants. Unless only the order of
+  // tokens matters (Clear), tokens are added as instants, too.
   enum class Times : uint8_t { kInstants, kTokens };
   void SetTimes(Times times) { times_ = times; }
   bool OrdersTokens() const { return orders_tokens_; }
@@ -171,7 +180,7 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
     const ProcessId renamed = {.node = Renamed(process.node), .incarnation = process.incarnation};
     AddSlot({.kind = SlotKind::kRank, .scope = ScopeOfGenerations(renamed)}, generation);
   }
-  // An id of a transaction, or another text.
+  // Adds an id of a transaction, or another text.
   void Add(const SharedText& text) override {
     const CallName* begun_by = text.empty() ? nullptr : FindTransaction(text);
     AddWord(begun_by != nullptr ? 1 : 0);
@@ -197,12 +206,12 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
     }
     AddText(Renamed(text));
   }
-  // 0 is no serial's number: there is none.
+  // 0 means that there is no serial.
   void AddSerial(int64_t number) override {
     AddWord(number == 0 ? 0 : 1);
     if (number != 0) AddSlot({.kind = SlotKind::kRank, .scope = serial_scope_}, number);
   }
-  // A token as users see it: the nanoseconds of a timestamp, or a number of another kind.
+  // Adds a token as users see it: the nanoseconds of a timestamp, or a number of another kind.
   void AddTokenNumber(uint64_t number) override {
     const auto ns = static_cast<int64_t>(number);
     const Timestamp time = Timestamp::FromUnixNanos(ns);
@@ -222,7 +231,7 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
   void Add(LocalInstant instant) override {
     AddSlot({.kind = SlotKind::kInstant, .scope = local_scope_}, InTrueTime(instant));
   }
-  // The process's clock ticks at `next`, which is after now, and after every whole period.
+  // Adds a ticker of the process's clock: it ticks at `next`, which is after now, and again after each `period`.
   void AddTick(LocalInstant next, Duration period) override {
     AddSlot({.kind = SlotKind::kTick, .scope = 0, .param = period.ns}, InTrueTime(next));
   }
@@ -230,7 +239,7 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
   void Add(Float64 number) { AddWord(std::bit_cast<uint64_t>(number.value())); }
   void Add(Sql sql) { AddWord(sql.digest()); }
 
-  // Of the places by which transactions are older or younger.
+  // The scope of the numbers by which transactions are older or younger.
   static constexpr uint64_t kScopeOfAges = uint64_t{3} << 16;
   // The call that began the transaction; null if no such id was added.
   const CallName* FindTransaction(const SharedText& id) const {
@@ -241,13 +250,13 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
   }
 
  private:
-  // Scopes, with kScopeOfAges; those of texts are hashes. Below 2^56.
+  // These and kScopeOfAges are scopes; scopes of texts are hashes. All are below 2^56.
   static constexpr uint64_t kTrueTime = 0;
   static constexpr uint64_t kScopeOfNodes = uint64_t{1} << 16;
   static constexpr uint64_t kScopeOfSerials = uint64_t{2} << 16;
   static constexpr uint64_t kScopeOfTokens = uint64_t{4} << 16;
   static constexpr uint64_t kScopeOfGenerations = uint64_t{1} << 55;
-  // A commit timestamp that Spanner picks is that new, so that no step makes an older token.
+  // The greatest age of a token when Spanner picks it, as a commit timestamp: no step makes an older token.
   static constexpr Duration kMemoryOfTokens = Milliseconds(1);
   static uint64_t ScopeOf(std::string_view base);
 
@@ -262,10 +271,10 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
     return known == renaming_->texts.end() ? text : std::string_view(known->second);
   }
 
-  static constexpr uint64_t kNumberedName = ~uint64_t{0};     // no length
-  static constexpr uint64_t kInstantName = ~uint64_t{0} - 1;  // no length either
+  static constexpr uint64_t kNumberedName = ~uint64_t{0};     // not the length of a text
+  static constexpr uint64_t kInstantName = ~uint64_t{0} - 1;  // nor is this
 
-  // A vector whose Push is a few instructions, inlined wherever it is called: a state has hundreds of words.
+  // A vector whose Push is inlined and takes a few instructions: a state has hundreds of words.
   class Words {
    public:
     [[gnu::always_inline]] void Push(uint64_t word) {

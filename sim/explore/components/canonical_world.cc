@@ -17,7 +17,7 @@
 namespace whorl::sim {
 namespace {
 
-// --- what the world still refers to --------------------------------------------------------------
+// --- references ----------------------------------------------------------------------------------
 
 using Times = CanonicalForm::Times;
 
@@ -79,7 +79,7 @@ const model::TransactionState& KeptTransaction(const model::Database& database, 
 bool MattersByItself(const World& world, const model::TransactionState& transaction) {
   if (transaction.phase == model::TransactionPhase::kCommitting) return true;
   if (model::IsOver(transaction)) return false;
-  // One that reads a snapshot holds no locks before its Commit, which nobody will send any more.
+  // A transaction that reads a snapshot (below) holds no locks before its Commit, and no process will send that.
   if (transaction.parked) return true;
   const bool one_lock =
       world.setup().catalogue->options().concurrency == model::Concurrency::kEmulator;
@@ -89,7 +89,8 @@ bool MattersByItself(const World& world, const model::TransactionState& transact
 
 namespace {
 
-// What a world refers to, found in one pass over it.
+// Finds, in one pass over a world, the transactions to which it refers, the pending events of its calls, and the
+// operators that are at work.
 class References {
  public:
   explicit References(const World& world) : world_(world) {
@@ -110,7 +111,7 @@ class References {
     });
   }
 
-  // The pending events of a call; null: there is none.
+  // The pending events of a call; null: the call has no such event.
   struct EventsOfCall {
     const PendingSlot* message = nullptr;
     const PendingSlot* timeout = nullptr;
@@ -130,9 +131,9 @@ class References {
 
  private:
   const World& world_;
-  std::vector<EventsOfCall> events_;  // by the call's place
+  std::vector<EventsOfCall> events_;  // by the call's index
   std::vector<TransactionId> ids_;
-  std::vector<uint32_t> operators_;  // faults whose operators are at it
+  std::vector<uint32_t> operators_;  // faults whose operators are at work
 };
 
 // --- processes -----------------------------------------------------------------------------------
@@ -172,12 +173,12 @@ void AddParticipant(const Participant& participant, ProcessId process, Canonical
             Elsewhere<&Participant::asked_at>("AddAsked"));
 }
 
-// What the clock of the node's process shows. A node that is down has none that matters.
+// The time that the clock of the node's process shows. While the node is down it does not matter.
 LocalInstant LocalNow(const Node& node, Instant now) {
   return ReadClocks(node.clock, node.started, now).monotonic;
 }
 
-// Whether the wall clock matters, which drifts away from true time for ever.
+// Whether wall clocks matter. If they run at other rates, their error grows for ever, and so does the number of states.
 bool ReadsWallClock(const World& world) {
   return !FindProtocol(world.setup().scenario.protocol)->state_traits.ignores_wall_clock;
 }
@@ -215,7 +216,7 @@ void AddNode(const World& world, int16_t index, CanonicalForm& form) {
 
 // --- messages ------------------------------------------------------------------------------------
 
-// Whether it can happen, and if so when it is due: null is an event that there is not.
+// Adds whether the event can happen and, if so, when it is due. Null: there is no such event.
 void AddDue(const PendingSlot* slot, CanonicalForm& form) {
   const bool is_queued = slot != nullptr && slot->queued != PendingSlot::kNone;
   form.AddWord((slot != nullptr ? 1U : 0U) | (is_queued ? 2U : 0U));
@@ -227,7 +228,7 @@ void AddDue(const PendingSlot* slot, CanonicalForm& form) {
             Elsewhere<&PendingSlot::queued>("whether it is"));
 }
 
-// All ages that are greater than any that matters mean the same.
+// Replaces ages above `greatest_ms` by it, since all of them mean the same.
 void LimitAges(int64_t greatest_ms, Response& response) {
   for (Row& row : response.result.rows) {
     for (Value& value : row) {
@@ -248,7 +249,7 @@ void AddResponse(const World& world, const Call& call, CanonicalForm& form) {
   form.Add(response);
 }
 
-// A request, or a reply, that is on its way.
+// Adds a request, or a reply, that is on its way.
 void AddMessage(const World& world, const Call& call, const Choice& message, CanonicalForm& form) {
   AddFields(form, message, NodeName<&Choice::node>(),
             AsTokens(Custom<&Choice::event>([&](const PendingEvent& event) {
@@ -301,14 +302,15 @@ void AddCall(const World& world, const References& references, uint32_t place,
   form.EndPart();
 }
 
-// Timers stand with their processes, messages and timeouts with their calls.
+// Whether the event is a part of its own. Timers belong to the part of their process, messages and timeouts to that of
+// their call.
 bool StandsAlone(const PendingEvent& event) {
   return !std::holds_alternative<TimerDue>(event) && !std::holds_alternative<CallArrives>(event) &&
          !std::holds_alternative<ReplyArrives>(event) &&
          !std::holds_alternative<CallTimesOut>(event);
 }
 
-// The faults that events name are named anew, as their nodes are.
+// Adds an event, with the new names of the fault and the node that it names.
 struct EventAdder {
   CanonicalForm& form;
 
@@ -342,7 +344,7 @@ void AddPending(const World& world, CanonicalForm& form) {
 
 // --- Spanner -------------------------------------------------------------------------------------
 
-// Locks are taken from a transaction that has been idle for long; how much longer does not matter.
+// Spanner takes the locks of a transaction that has been idle for its limit; how much longer does not matter.
 void AddLastUsed(const World& world, const model::TransactionState& transaction,
                  CanonicalForm& form) {
   const Duration ahead = world.state().spanner.truetime.epsilon * 2;
@@ -368,8 +370,8 @@ void ForgetPrevious(TransactionSelector& selector) {
 }
 void ForgetPrevious(const auto& /*of_another_kind*/) {}
 
-// A transaction that is parked has its age, so which attempt it inherits from matters no more, and Spanner
-// may have forgotten that one.
+// Adds the parked call without the attempt from which its transaction inherits its age: the transaction has that age by
+// now, and Spanner may have forgotten the attempt.
 void AddParked(const std::optional<model::ParkedCall>& parked, CanonicalForm& form) {
   if (!parked || TransactionIn(parked->request) == nullptr) return form.Add(parked);
   std::optional<model::ParkedCall> without = parked;
@@ -381,7 +383,7 @@ void AddParked(const std::optional<model::ParkedCall>& parked, CanonicalForm& fo
   form.Add(without);
 }
 
-// The column of the table that holds nothing but tokens; nothing: there is none, or tokens are instants.
+// The column of the table that holds only tokens; nullopt if there is no such column, or if tokens are instants.
 std::optional<uint32_t> TokenColumnOf(const World& world, size_t table, const CanonicalForm& form) {
   const std::vector<model::Table>& tables = world.setup().catalogue->schema().tables;
   if (!form.OrdersTokens() || table >= tables.size()) return std::nullopt;
@@ -450,7 +452,7 @@ void AddTransaction(const World& world, const model::TransactionState& transacti
       OnlyIf(is_committing, Plain<&T::replicated>()));
 }
 
-// The versions that a read can see: the newest one, and those that were so at `oldest_read` or later.
+// Adds the versions that a read can see: the newest one, and those that were the newest at `oldest_read` or later.
 void AddRows(const model::StoredTable& table, std::optional<uint32_t> token_column,
              std::optional<Timestamp> oldest_read, CanonicalForm& form) {
   using model::Version;
@@ -461,14 +463,14 @@ void AddRows(const model::StoredTable& table, std::optional<uint32_t> token_colu
     if (oldest_read) {
       while (first != versions.begin() && first->commit > *oldest_read) --first;
     }
-    // Deleted before any read: as if it had never been there.
+    // A row that was deleted before any read is like a row that never existed.
     if (!first->row && !(oldest_read && first->commit > *oldest_read)) ++first;
     if (first == versions.end()) continue;
     ++count;
     form.Add(key);
     form.AddWord(static_cast<uint64_t>(versions.end() - first));
     for (auto version = first; version != versions.end(); ++version) {
-      // When the first one was committed cannot be seen.
+      // No read can see when the first version was committed.
       const bool is_dated = version != first || (oldest_read && version->commit > *oldest_read);
       AddFields(form, *version, OnlyIf(is_dated, Plain<&Version::commit>()),
                 OnlyIf(is_dated, Plain<&Version::columns>()),
@@ -478,7 +480,7 @@ void AddRows(const model::StoredTable& table, std::optional<uint32_t> token_colu
   form.AddWord(count);
 }
 
-// Calls visit(transaction, origin) for each that Spanner remembers.
+// Calls visit(transaction, origin) for each transaction that Spanner remembers.
 template <typename Visit>
 void ForEachTransaction(const model::Database& database, const Visit& visit) {
   const size_t count = database.transactions.size() + database.finished.size();
@@ -487,7 +489,7 @@ void ForEachTransaction(const model::Database& database, const Visit& visit) {
   }
 }
 
-// The earliest time as of which something reads that has begun; nothing: there is no such read.
+// The earliest timestamp at which a transaction or a waiting read still reads; nullopt if there is none.
 std::optional<Timestamp> OldestRead(const model::Database& database, const References& references) {
   std::optional<Timestamp> oldest;
   const auto reads_at = [&oldest](Timestamp time) {
@@ -514,7 +516,7 @@ void AddTransactions(const World& world, const References& references, Canonical
 void AddSplit(const World& world, uint32_t split, CanonicalForm& form) {
   using model::SplitState;
   const model::SplitState& state = world.state().database.splits[split];
-  // The next commit and the next read are not below this anyway.
+  // The next commit and the next read have at least this timestamp in any case.
   const Timestamp least =
       LeastLatest(world.state().spanner.truetime, split, world.now()) - Microseconds(1);
   const int64_t from_now = (least - ToTimestamp(world.now())).ns;

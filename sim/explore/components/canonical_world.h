@@ -1,18 +1,18 @@
-// Makes the canonical form of a world: two worlds with the same future, under the same names, get equal forms,
+// Makes the canonical form of a world: two worlds with the same future, with the same names, get equal forms,
 // whichever runs led to them.
 //
 // Left out are:
-//   1. Places, ids and the order of pending events, calls, timers and runners.
+//   1. The indexes, ids and the order of pending events, calls, timers and runners.
 //   2. Values that no later step can read: answers that were given, transactions that no process and no message
 //      refers to (unless they hold locks), versions of rows that no open transaction can read, timestamps of
 //      splits that are below the next one.
 //   3. The values of counters that only grow, such as a process's transactions: only the order of those that are
 //      still in use matters.
 //   4. The present time (canonical_form.h).
-// A part is what a step of the world reads and writes (transition_cache.h): each process with its timers, each call
-// with its messages, the database, each transaction.
+// The parts are the units that a step of the world reads and writes (transition_cache.h): each process with its
+// timers, each call with its messages, the database, each transaction.
 // REQUIRES, beside what canonical_form.h asks of the code under test: where a clock's rate is not 1,
-// nothing depends on its fraction of a nanosecond.
+// nothing depends on the clock's fraction of a nanosecond.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@
 
 namespace whorl::sim {
 
-// PartName::kind, and what PartName::index and Part::origin are.
+// The values of PartName::kind. Each says what PartName::index and Part::origin mean.
 enum class PartKind : uint16_t {
   kNode,         // index: the node
   kSpanner,      // its clocks, and the faults that are active
   kDatabase,     // rows, splits, sessions, reads that wait
-  kTransaction,  // that Spanner remembers; origin: KeptTransaction
+  kTransaction,  // one that Spanner remembers; origin: as KeptTransaction takes it
   kResources,    // of all locks
-  kCall,         // index: the node that sent it; origin: its place
-  kEvent,        // pending, and of no part above; index: its node; origin: its place
-  // Not of the world:
-  kJudges,  // what they remember; index: of this node
-  kLedger,  // what they know of the present
+  kCall,         // index: the node that sent it; origin: its index among the calls
+  kEvent,        // a pending event of no part above; index: its node; origin: its index
+  // These are not of the world:
+  kJudges,  // the judges' memory of the past; index: of this node
+  kLedger,  // the judges' knowledge of the present
 };
 
 constexpr auto WordTableOf(PartKind) {
@@ -56,15 +56,15 @@ inline void BeginPart(PartKind kind, int16_t index, CanonicalForm& form, uint32_
   form.BeginPart({.kind = static_cast<uint16_t>(kind), .index = index}, origin);
 }
 
-// The transaction at this place of Database::transactions or, after those, of Database::finished.
+// The transaction with this index in Database::transactions followed by Database::finished.
 const model::TransactionState& KeptTransaction(const model::Database& database, uint32_t origin);
 
 // The first slots of a part, in this order:
-//   1. The due times of its events. A node has its timers, by lock, then in the order of SortedTimers; a call has
-//      the arrival of its request or reply, unless that is held back, then its timeout.
+//   1. The due times of its events. A node's events are its timers, by lock, then in the order of SortedTimers; those
+//      of a call are the arrival of its request or reply, unless that is held back, and then its timeout.
 //   2. For a node, the times at which its open questions were asked.
-//   3. The generations of the transactions that it refers to (ForEachReferenceOf), if Spanner remembers them; for a
-//      transaction, its own.
+//   3. The generations of the transactions that the part refers to (ForEachReferenceOf), if Spanner remembers them;
+//      for a transaction, its own generation.
 std::vector<const ActiveTimer*> SortedTimers(const Participant& participant);
 std::vector<const ActiveRunner*> SortedRunners(const Participant& participant);
 
@@ -72,7 +72,7 @@ std::vector<const ActiveRunner*> SortedRunners(const Participant& participant);
 // The form stays the same.
 void DropWhatCannotMatter(World& world);
 
-// Whether Spanner's memory of the transaction matters although nobody refers to it.
+// Whether Spanner's record of the transaction matters even if no process and no message refers to it.
 bool MattersByItself(const World& world, const model::TransactionState& transaction);
 // The transaction whose id the request names, or whose age it inherits; null if none.
 const TransactionId* TransactionIn(const Request& request);
@@ -88,7 +88,7 @@ void ForEachReferenceOf(const Node& node, const Visit& visit) {
     }
   }
 }
-// The same of a call's message, which is its request or its reply; null: it has none.
+// Calls visit(id) for each transaction that a call's message refers to: its request or its reply. Null: none.
 template <typename Visit>
 void ForEachReferenceOf(const Call& call, const PendingSlot* message, const Visit& visit) {
   if (message == nullptr) return;
@@ -99,7 +99,7 @@ void ForEachReferenceOf(const Call& call, const PendingSlot* message, const Visi
   }
 }
 
-// The other two are for tests, which compare them.
+// How tokens are compared. Searches use the first value; tests compare the other two.
 enum class TokensAre : uint8_t {
   kAsTheProtocolSays,  // StateTraits::orders_tokens_only
   kOrdered,

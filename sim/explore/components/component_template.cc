@@ -10,10 +10,10 @@
 namespace whorl::sim {
 namespace {
 
-// An operator's transactions are known by the fault.
+// An operator's transactions are identified by the number of the fault.
 PartTransaction OfOperator(uint32_t fault) { return {.id = ~uint64_t{fault}}; }
 
-// Collects what follows from the shape of one part, in the order of its slots (canonical.h).
+// Fills in the fields of a template from one of its parts, in the order of the part's slots (canonical_world.h).
 class Describer {
  public:
   Describer(const ModelState& model_state, const CanonicalForm& form, ComponentTemplate& shape)
@@ -120,7 +120,7 @@ class Describer {
   uint32_t next_slot_ = 0;
 };
 
-// Of the calls, the database's are those that it serves.
+// The sets of a part. The database's set has only the calls that it serves.
 uint8_t SetsOf(const ComponentTemplate& shape) {
   switch (shape.kind()) {
     case PartKind::kNode:

@@ -19,25 +19,25 @@
 
 namespace whorl::sim {
 
-// An event of a part. Its first slots say when they are due, in the same order.
+// An event of a part. The part's first slots say when its events are due, in the order of the events.
 struct PartEvent {
   EventFacts facts;
   Choice choice;  // as in one of the worlds with this template; in others, names may differ
 };
 
-// The sets to which a part belongs, as bits. A step reads one of them (transition_cache.h).
+// The sets to which a part belongs, as bits. A step reads the parts of one set (transition_cache.h).
 enum PartSet : uint8_t {
   // The process of its node: the node, and the calls that it awaits.
   kOfProcess = 1,
-  kOfNode = 2,       // all that the start or the end of its node's process may change
-  kOfDatabase = 4,   // with the calls that it serves
-  kOfEverybody = 8,  // in the read sets of every process and of the database
+  kOfNode = 2,       // parts that the start or the end of its node's process may change
+  kOfDatabase = 4,   // the database, and the calls that it serves
+  kOfEverybody = 8,  // parts in the read sets of every process and of the database
   kOfResources = 16,
   kOfJudges = 32,
   kStored = 64,  // rows and transactions
 };
 
-// A transaction that a part refers to, or is. `id` and the number in the slot tell it from others.
+// A transaction to which a part refers, or which the part is. `id` and the number in the slot identify it.
 struct PartTransaction {
   static constexpr uint32_t kNoSlot = ~uint32_t{0};
   uint64_t id = 0;
@@ -50,7 +50,7 @@ struct PartQuestion {
   uint32_t slot = 0;  // of the instant at which it was asked
 };
 
-// Holds what parts have in common that differ only in their numbers, and what a search asks of them.
+// Holds what is equal in parts that differ only in their numbers, and what a search has to know of such parts.
 struct ComponentTemplate {
   Digest128 digest;
   PartName name;
@@ -83,11 +83,11 @@ struct ComponentTemplate {
   // kDatabase
   std::vector<uint32_t> deletions;  // faults of the menu that find their row
 
-  // By renaming (symmetry.h), of which the first changes nothing: the digest of the renamed template. Empty without
-  // symmetry, or if the part is hidden.
+  // For each renaming (symmetry.h), the digest of the renamed template; the first renaming changes nothing. Empty
+  // without symmetry, or if the part is hidden.
   std::vector<Digest128> renamed;
-  Digest128
-      alone;  // of a node's part, if the symmetry has signatures: the digest under Symmetry::Alone
+  // The digest under Symmetry::Alone; of a node's part, if the symmetry has signatures.
+  Digest128 alone;
 };
 
 // Splits states, and keeps each ComponentTemplate once. One thread at a time.
@@ -98,7 +98,7 @@ class TemplateTable {
 
   struct Part {
     const ComponentTemplate* shape = nullptr;
-    uint32_t first_slot = 0;  // among the numbers of all parts
+    uint32_t first_slot = 0;  // the index of its first number among those of all parts
     uint32_t origin = 0;      // CanonicalForm::Part::origin
   };
   struct Parts {

@@ -5,13 +5,13 @@
 //             OnlyIf(is_alive, Plain<&Call::deadline>()),
 //             Custom<&Call::request>([&](const Request& request) { .. }),
 //             Elsewhere<&Call::response>("with its message"),   // another line adds it
-//             Ignored<&Call::timeout>("a place"));              // it cannot matter, and why
+//             Ignored<&Call::timeout>("an index"));             // cannot matter; the text says why
 //
 // Invariants:
 //   1. Each field of WHORL_FIELDS has one role. A field without a role, or with two, does not compile: a field
-//      that a form left out by mistake would make a search take states for one that have different futures.
+//      that a form left out by mistake would make a search merge states with different futures.
 //   2. Fields are added in the order of the roles.
-// What needs no roles: a struct of which every field is added as its type says. FieldAdder adds those.
+// A struct needs no roles if each of its fields is added as the field's type says. FieldAdder adds such structs.
 #pragma once
 
 #include <cstddef>
@@ -47,13 +47,13 @@ constexpr Role<kMember, AddField> MakeRole(AddField add) {
 
 // --- roles ---------------------------------------------------------------------------------------
 
-// The type says what of it matters: an instant, a serial, a transaction's id, a number, a struct of these.
+// Adds the field as its type says: an instant, a serial, a transaction's id, a number, or a struct of these.
 template <auto kMember>
 constexpr auto Plain() {
   return field_roles_internal::MakeRole<kMember>(
       [](auto& form, const auto& field) { form.Add(field); });
 }
-// A node, or a fault: a search may give it another name.
+// Adds a node or a fault, to which a search may give another name.
 template <auto kMember>
 constexpr auto NodeName() {
   return field_roles_internal::MakeRole<kMember>(
@@ -71,7 +71,7 @@ constexpr auto OptionalFaultName() {
     if (field) form.AddFault(*field);
   });
 }
-// `add(field)` adds what of it matters.
+// Adds the field by `add(field)`, which adds only what matters.
 template <auto kMember, typename AddField>
 constexpr auto Custom(AddField add) {
   return field_roles_internal::MakeRole<kMember>(
@@ -85,7 +85,7 @@ template <auto kMember>
 constexpr auto Ignored(std::string_view /*why*/) {
   return field_roles_internal::MakeRole<kMember>([](auto& /*form*/, const auto& /*field*/) {});
 }
-// Timestamps in it are tokens.
+// Adds the field as the given role does; timestamps in it are tokens.
 template <typename ItsRole>
 constexpr auto AsTokens(ItsRole role) {
   return field_roles_internal::MakeRole<ItsRole::kMember>([role](auto& form, const auto& field) {
@@ -99,7 +99,7 @@ template <auto kMember>
 constexpr auto Tokens() {
   return AsTokens(Plain<kMember>());
 }
-// Otherwise it is ignored.
+// Adds the field as the given role does if the condition holds; otherwise the field is ignored.
 template <typename ItsRole>
 constexpr auto OnlyIf(bool matters, ItsRole role) {
   return field_roles_internal::MakeRole<ItsRole::kMember>(

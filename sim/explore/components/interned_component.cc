@@ -9,13 +9,13 @@ namespace {
 
 using explore::Key128;
 
-// Instants below are not so far from now, but kOldest and a rank, or kNeverSet.
+// No instant is this long ago: numbers below are kOldest and a rank, or kNeverSet.
 constexpr int64_t kNear = -(int64_t{1} << 60);
 
-// Ranks have bits: the first ones as they are, then the new ones.
+// A rank has a bit in a word: the low bits are of ranks from 0 on, the high ones of new ranks (kNewRank).
 constexpr int kNewBits = kMostNewRanks;
 constexpr int kOldBits = 64 - kNewBits;
-// Numbers between two ranks, of which the greater one is so many steps.
+// A number that only hidden components have lies at most this far below the next rank.
 constexpr int64_t kMostBetween = kRankStep / 2;
 
 int64_t BaseOf(SlotKind kind) { return kind == SlotKind::kRank ? 0 : kOldest; }
@@ -24,7 +24,7 @@ bool IsRank(SlotKind kind, int64_t number) {
   return kind == SlotKind::kRank || (kind == SlotKind::kInstant && number < kNear);
 }
 
-// The bit of a rank; nothing: it has none. REQUIRES: `number` is one, above its base.
+// The bit of a rank; nullopt if it has no bit. REQUIRES: `number` is a rank, counted from its base.
 std::optional<int> BitOf(int64_t number) {
   if (number % kRankStep != 0) return std::nullopt;
   if (number >= kNewRank) {
@@ -35,16 +35,17 @@ std::optional<int> BitOf(int64_t number) {
   return bit >= 0 && bit < kOldBits ? std::optional(static_cast<int>(bit)) : std::nullopt;
 }
 
-// REQUIRES: 0 <= bit < 64.
+// All bits below this one. REQUIRES: 0 <= bit < 64.
 uint64_t Below(int bit) { return (uint64_t{1} << bit) - 1; }
 
-// Whether ranks are the first ones.
+// Whether the ranks that are present have no gaps, from 0 on.
 bool IsDense(uint64_t present) { return (present & (present + 1)) == 0; }
 
 bool IsBefore(const InternedComponent* a, const InternedComponent* b) {
   if (a->order != b->order) return a->order < b->order;
   if (a->digest != b->digest) return a->digest < b->digest;
-  // Both mean the same, but their numbers may differ, and steps tell parts by their places.
+  // The two mean the same, but their numbers may differ. The transition cache names components by index, so their
+  // order has to be the same in all states.
   return a->identity < b->identity;
 }
 
@@ -169,7 +170,8 @@ int64_t NormalTable::RankOf(uint32_t scope, int64_t number, bool is_shown) {
   const auto found = std::ranges::lower_bound(shown, number);
   const int64_t rank = (found - shown.begin()) * kRankStep;
   if (is_shown || (found != shown.end() && *found == number)) return rank;
-  // Between the one before and the one found, where there may be others.
+  // A number of hidden components only: it lies between the shown number before and `found`, in order among the other
+  // hidden numbers there.
   int64_t place = hidden_.RankOf(scope, number);
   if (found != shown.begin()) place -= hidden_.RankOf(scope, *(found - 1));
   return rank - kMostBetween + std::min<int64_t>(place, kMostBetween - 1);
@@ -179,7 +181,7 @@ int64_t NormalTable::NormalGate(const NumericSlot& slot, int64_t number) const {
   if (number == 0 || number == kClosed) return number;
   const std::optional<int64_t>& asked = asked_[static_cast<size_t>(slot.param)];
   if (!asked) return kClosed;
-  // A question that was asked before is the same one as before.
+  // If the question was asked before now, it is the same question as before the step, and still open.
   if (number == kOpen) return *asked < 0 ? kOpen : kClosed;
   return number >= *asked ? kOpen : kClosed;
 }
@@ -312,7 +314,7 @@ const InternedComponent& NormalTable::Compact(const InternedComponent& part) {
     const uint64_t before = present & Below(bit);
     numbers[i] = BaseOf(kind) + std::popcount(before) * kRankStep;
     if ((present >> bit & 1U) != 0) continue;
-    // Not shown any more, as others may be between the same two.
+    // No shown component has the number any more. It lies between two ranks, as other such numbers may.
     const uint64_t own =
         std::ranges::find(part.ranks, slots.scopes[i], &InternedComponent::Ranks::scope)->present;
     const uint64_t between = Below(bit) & ~Below(64 - std::countl_zero(before));
@@ -350,7 +352,7 @@ void NormalTable::Restore(InternedComponents& parts, bool gates) {
   bool all_are_dense = true;
   for (const uint32_t touched : touched_) {
     Scope& scope = scopes_[touched];
-    // What was never set is the first one.
+    // An instant that was never set needs the first rank, which is taken.
     if (scope.has_never_set && (scope.present & 1U) != 0) return RestoreSlowly(parts);
     scope.present |= scope.has_never_set ? 1 : 0;
     all_are_dense = all_are_dense && IsDense(scope.present);
@@ -367,7 +369,7 @@ void NormalTable::Restore(InternedComponents& parts, bool gates) {
 }
 
 void NormalTable::Sort(InternedComponents& parts) {
-  // They are nearly so.
+  // Insertion sort: the components are nearly sorted.
   for (size_t i = 1; i < parts.size(); ++i) {
     const InternedComponent* const part = parts[i];
     size_t place = i;

@@ -11,7 +11,7 @@
 namespace whorl::sim {
 namespace {
 
-// What the ledger remembers of a lock's past; the rest follows from the present state of the world.
+// Adds what the ledger remembers of a lock's past; its other fields follow from the present state of the world.
 void AddLock(const Ledger::Lock& lock, const CheckerSetup& setup, CanonicalForm& form) {
   using Lock = Ledger::Lock;
   AddFields(form, lock, Custom<&Lock::newest>([&](std::optional<Version> newest) {
@@ -28,7 +28,7 @@ void AddLock(const Ledger::Lock& lock, const CheckerSetup& setup, CanonicalForm&
             Elsewhere<&Lock::workers>("the count of Participation::at_work"));
 }
 
-// What is remembered by lock, not by node.
+// Adds the judges' memory of locks; AddMemoryOf adds that of nodes.
 void AddMemory(const Checkers& checkers, CanonicalForm& form) {
   BeginPart(PartKind::kJudges, -1, form);
   checkers.VisitAll([&form](const CheckerSetup& setup, uint32_t /*violated: KeyOf adds it*/,
@@ -38,7 +38,7 @@ void AddMemory(const Checkers& checkers, CanonicalForm& form) {
       for (const Ledger::Lock& lock : locks) AddLock(lock, setup, form);
     });
     const auto add = [&]<typename Judge>(const Judge& judge) {
-      if constexpr (!std::is_same_v<Judge, HasLockTruthful>) {  // AddMemoryOf
+      if constexpr (!std::is_same_v<Judge, HasLockTruthful>) {  // in AddMemoryOf
         if (setup.Judges(Judge::kInvariant)) form.Add(judge);
       }
     };
@@ -53,7 +53,7 @@ void AddCeased(const HasLockTruthful& judge, int16_t node, const CheckerSetup& s
   const auto& [ceased] = judge;
   const size_t locks = setup.locks.size();
   for (size_t lock = 0; lock < locks; ++lock) {
-    // Of questions for has_lock: by node, as the form names it, then by lock.
+    // The number of a question for has_lock: by node, as the form names it, then by lock.
     const auto gate = static_cast<int64_t>(static_cast<size_t>(form.Renamed(node)) * locks + lock);
     AddFields(form, ceased[setup.ParticipationIndex(node, static_cast<uint16_t>(lock))],
               Custom<&Ceased::at>([&form, gate](Instant at) {

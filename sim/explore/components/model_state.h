@@ -32,20 +32,20 @@ struct ModelState {
   Checkers checkers;
   FaultBudget left;
   uint32_t violated = 0;               // by the last move, as bits by Invariant
-  std::vector<ViolationSource> shown;  // if kinds are told apart: by the last move
+  std::vector<ViolationSource> shown;  // of these; empty if the model does not distinguish kinds
 };
 
 // Facts of a move that was taken.
 struct Stepped {
-  bool concerns_judges = false;         // anything was observed that does
-  bool picks_commit_timestamp = false;  // told if Spanner's clocks may be off
+  bool concerns_judges = false;         // something was observed that concerns the judges
+  bool picks_commit_timestamp = false;  // set only if Spanner's clocks may be off
 };
 
-// Clears the form and adds the parts that distinguish states: those of the world, and the memory of judges that the
-// world does not show. Parts and their order do not depend on how the form renames nodes.
+// Clears the form, and adds the parts that distinguish states: those of the world, and the part of the judges' memory
+// that does not follow from the world. Parts and their order do not depend on how the form renames nodes.
 void AddParts(const ModelState& state, CanonicalForm& form,
               TokensAre tokens = TokensAre::kAsTheProtocolSays);
-// Adds the part kLedger: the memory of judges that the world also shows.
+// Adds the part kLedger: the part of the judges' memory that follows from the world.
 void AddLedger(const ModelState& state, CanonicalForm& form);
 
 }  // namespace whorl::sim

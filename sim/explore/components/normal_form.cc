@@ -7,7 +7,8 @@
 namespace whorl::sim {
 namespace {
 
-// Numbers scopes as they come: a search has some dozens of them, and its threads share shapes.
+// The number of a scope in this process: scopes are numbered in the order in which they first occur. A search has some
+// dozens of scopes, and its threads share shapes.
 uint32_t PlaceOfScope(uint64_t scope) {
   static std::mutex mutex;
   static auto& places = *new std::map<uint64_t, uint32_t>();
@@ -49,7 +50,7 @@ NormalForm::Slots::Slots(std::span<const NumericSlot> its_slots)
   }
 }
 
-// Collects what is to be ranked, and makes a digest of the rest.
+// Collects the numbers that are to be ranked, and makes a digest of the meanings that numbers have without ranks.
 Digest128 NormalForm::WalkNumbers(const Slots& slots, std::span<const int64_t> numbers) {
   WordDigest digest;
   bool gate_is_open = false;

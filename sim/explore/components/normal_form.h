@@ -1,5 +1,5 @@
-// Makes digests of the parts of canonical forms (canonical_form.h): numbers that mean the same become the same
-// words, so that states with the same future have the same digest.
+// Makes digests of the parts of canonical forms (canonical_form.h). Numbers with equal meanings become equal words, so
+// that states with the same future have the same digest.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class WordDigest {
   Digest128 state_ = {.high = 0x2d358dccaa6c78a5ULL, .low = 0x8bb84b93962eacc9ULL};
 };
 
-// The digest of a part with this shape whose numbers have that digest (NormalForm).
+// Makes the digest of a part from the digests of its shape and of its numbers (NormalForm).
 inline Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) {
   WordDigest digest = WordDigest::From(shape);
   digest.Add(numbers);
@@ -55,14 +55,14 @@ inline Digest128 DigestOfPart(const Digest128& shape, const Digest128& numbers) 
 // The value of every instant that is long ago; no other instant has it.
 inline constexpr uint64_t kLongAgo = uint64_t{1} << 63;
 
-// The normal value of a kTick or a kFloored slot, by its distance from now. A normal value is left as it is.
+// The normal value of a kTick or a kFloored slot, by its distance from now. Normal values do not change.
 inline int64_t NormalFromNow(const NumericSlot& slot, int64_t from_now) {
   if (slot.kind == SlotKind::kFloored) return std::max(from_now, slot.param);
   return from_now > 0 ? from_now : from_now % slot.param + slot.param;
 }
 
-// Adds the meaning that a number has by itself, and returns whether its rank matters, too. `number`: an instant's
-// distance from now; 0 for a kConditional whose question is not open. `is_old`: the instant is long ago.
+// Adds the meaning that a number has without its rank, and returns whether its rank matters, too. `number`: an
+// instant's distance from now; 0 for a kConditional whose question is not open. `is_old`: the instant is long ago.
 inline bool AddMeaning(const NumericSlot& slot, int64_t number, bool is_old, WordDigest& digest) {
   switch (slot.kind) {
     case SlotKind::kInstant:
@@ -83,7 +83,7 @@ inline bool AddMeaning(const NumericSlot& slot, int64_t number, bool is_old, Wor
   return false;
 }
 
-// Ranks numbers within their scopes: the rank of a number is how many numbers of its scope are less.
+// Ranks numbers within their scopes: the rank of a number is the count of lesser numbers in its scope.
 class Ranking {
  public:
   void Clear();
@@ -100,14 +100,14 @@ class Ranking {
 
  private:
   std::vector<std::vector<int64_t>> numbers_;  // by scope; a state has a few of each
-  std::vector<uint32_t> scopes_;               // with numbers
+  std::vector<uint32_t> scopes_;               // those that have numbers
 };
 
-// Makes digests of parts; numbers with equal meanings count as equal. One object serves many states, to save
+// Makes digests of parts, in which numbers with equal meanings are equal. One object serves many states, to save
 // allocations.
 //
-// A part's digest covers its shape, then the meanings that its numbers have by themselves, then the ranks of the
-// numbers whose order matters.
+// A part's digest covers its shape, then the meanings that its numbers have without their ranks, then the ranks of
+// the numbers whose order matters.
 class NormalForm {
  public:
   // `asked`: for each question (NumericSlot::param), when it was asked, or the present time if it is not open.
@@ -120,26 +120,26 @@ class NormalForm {
     explicit Slots(std::span<const NumericSlot> its_slots);
 
     std::vector<NumericSlot> all;
-    std::vector<uint32_t> scopes;  // by slot: its scope's number in this process
+    std::vector<uint32_t> scopes;  // by slot: its scope as a small number (PlaceOfScope)
     bool has_gates = false;
   };
 
   void AddPart(const Digest128& shape, const Slots& slots, std::span<const int64_t> numbers);
-  // The same, with the slots of that shape.
+  // Adds a part whose slots are not prepared.
   void AddPart(const Digest128& shape, std::span<const NumericSlot> slots,
                std::span<const int64_t> numbers);
-  // The form's, or those of one node.
+  // Adds all parts of the form, or those of one node.
   void AddPartsOf(const CanonicalForm& form, std::optional<int16_t> node = std::nullopt);
-  // Call it once, at the end. Then:
+  // Makes the digest. REQUIRES: all parts were added; it is called once for each Begin.
   void Finish();
-  // Of all parts.
+  // The digest of all parts. REQUIRES: Finish() was called.
   const Digest128& digest() const { return digest_; }
 
  private:
   struct Part {
     Digest128 shape;
-    Digest128 alone;       // of what its numbers mean by themselves
-    size_t last_rank = 0;  // in ranked_: one after its last
+    Digest128 alone;       // of the meanings that its numbers have without their ranks
+    size_t last_rank = 0;  // the end of its numbers in ranked_
   };
   struct Ranked {
     uint32_t scope = 0;
@@ -156,7 +156,7 @@ class NormalForm {
   Ranking ranking_;
   std::vector<Part> parts_;
   Digest128 digest_;
-  explore::KeyMap<Slots> slots_;  // of shapes that were met
+  explore::KeyMap<Slots> slots_;  // of all shapes so far
 };
 
 }  // namespace whorl::sim

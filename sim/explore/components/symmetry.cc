@@ -16,7 +16,7 @@ namespace {
 
 using MakeText = std::string (*)(Entropy&, Purpose);
 
-// Those of a node, in the same order for each.
+// The texts that name a node or its processes, in the same order for each node.
 std::vector<std::string> TextsOf(const Scenario& scenario, int16_t node, uint32_t incarnations) {
   const NodeSpec& spec = scenario.nodes[static_cast<size_t>(node)];
   std::vector<std::string> texts = {spec.name, spec.id};
@@ -24,7 +24,7 @@ std::vector<std::string> TextsOf(const Scenario& scenario, int16_t node, uint32_
   for (uint32_t incarnation = 1; incarnation <= incarnations; ++incarnation) {
     for (uint16_t lock = 0; lock < scenario.locks.size(); ++lock) {
       ProcessEntropy entropy(chance, {.node = node, .incarnation = incarnation}, lock);
-      // The chance of a search makes the same bits for every purpose.
+      // A search draws the same bits for every purpose, so any purpose does.
       for (const MakeText make : {&DrawUuid, &DrawHex128})
         texts.push_back(make(entropy, Purpose{}));
     }
@@ -63,7 +63,7 @@ bool StrikesAnybody(const FaultMenu& menu) {
   return !menu.crashes && !menu.pauses && !menu.lost_requests && !menu.lost_replies && !menu.aborts;
 }
 
-// Whether a text could mean a process in one place, and something else in another.
+// Whether no text that names a process also means something else.
 bool NamesStandApart(const Scenario& scenario) {
   const auto names_node = [&scenario](const std::string& text) {
     return std::ranges::any_of(scenario.nodes, [&text](const NodeSpec& node) {

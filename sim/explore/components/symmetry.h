@@ -1,5 +1,5 @@
-// Maps states that differ only in the names of equal processes to one of them, since their futures differ only in
-// these names, too. A search visits only that one.
+// Maps states that differ only in the names of equal processes to one of them, their representative, since their
+// futures differ only in these names, too. A search visits only the representative.
 //
 // The representative is the state with the least key. With more than two nodes not every order is tried: nodes are
 // ordered by their signatures, and only nodes with equal signatures are tried in each order.
@@ -25,10 +25,11 @@ namespace whorl::sim {
 
 class Symmetry {
  public:
-  // More would have too many orders.
+  // With more nodes there would be too many orders to try.
   static constexpr size_t kMostNodes = 4;
 
-  // REQUIRES: `scenario` has its menu, and is of `protocol`. nullopt: its nodes are not equal, or there are too many.
+  // nullopt if the scenario's nodes are not equal, or too many. REQUIRES: `scenario` has its menu, and is of
+  // `protocol`.
   static std::optional<Symmetry> Of(const Scenario& scenario, const ExploreBounds& bounds,
                                     const ProtocolInfo& protocol);
 
@@ -38,7 +39,7 @@ class Symmetry {
   std::span<const Renaming> renamings() const { return renamings_; }
   // For two nodes, trying both orders costs the same.
   bool HasSignatures() const { return nodes() > 2; }
-  // Renames the node to the first name and all others to the second. The order of counters has no meaning then.
+  // Renames the node to the first name and all other nodes to the second. Then the order of counters means nothing.
   const Renaming& Alone(int16_t node) const { return alone_[static_cast<size_t>(node)]; }
 
   // The least digest of a state under all renamings, given its own digest. `signature(node)`: a digest of the node
@@ -59,7 +60,7 @@ class Symmetry {
     return *least;
   }
 
-  // Reorders values by node and lock for the renamed nodes.
+  // Reorders the values, which are by node and lock, for the renamed nodes.
   void Rename(const Renaming& renaming, std::span<const int64_t> by_question,
               std::vector<int64_t>& renamed) const;
 

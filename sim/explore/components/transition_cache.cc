@@ -40,7 +40,7 @@ int16_t NodeOfFault(uint32_t fault) { return static_cast<int16_t>(fault / kFault
 
 bool IsOfJudges(const ComponentTemplate& shape) { return (shape.sets & kOfJudges) != 0; }
 
-// In the table of a KeyMap, at most half of which is taken.
+// The bytes that a KeyMap adds to an entry; at most half of its table is taken.
 constexpr size_t kBytesOfKey = sizeof(explore::Key128) + 4 * sizeof(uint32_t);
 
 int64_t Nanos(Instant now) { return ToTimestamp(now).UnixNanos(); }
@@ -158,8 +158,8 @@ std::span<const InternedComponent*> TransitionCache::Keep(
   return std::span(block).subspan(first);
 }
 
-// The key is of the sum of the identities of all parts that are read, so their order does not matter. Whose the
-// event is, and which transactions others refer to, is added apart.
+// The key has the sum of the identities of all components that are read, so their order does not matter. The component
+// whose event it is, and the transactions to which others refer, are added separately.
 TransitionCache::CacheKey TransitionCache::CacheKeyOf(Instant now, const ReadSets& sets,
                                                       const ComponentAction& action, bool is_wide) {
   const InternedComponents& parts = sets.parts();
@@ -179,11 +179,11 @@ TransitionCache::CacheKey TransitionCache::CacheKeyOf(Instant now, const ReadSet
       reads.sum.low -= part.identity.low;
     }
     reads.places |= bit;
-    // When an event that stands alone was due does not matter to what it does.
+    // The effect of an event that is a component of its own does not depend on when it was due.
     const Digest128& shape = part.shape->digest;
     own = part.only_is_due ? shape : part.identity;
   }
-  // Spanner forgets a transaction that is over once nobody refers to it.
+  // Spanner forgets a transaction that is over once no process and no message refers to it.
   for (uint64_t bits = sets.ReferredToByOthers(reads.places); bits != 0; bits &= bits - 1) {
     const explore::Key128& identity = parts[static_cast<size_t>(std::countr_zero(bits))]->identity;
     explore::AddTo(reads.sum, {.high = explore::MixBits(identity.low),
@@ -267,7 +267,7 @@ bool TransitionCache::Apply(Instant now, const ReadSets& from, const ComponentAc
 
 // --- recording -----------------------------------------------------------------------------------
 
-// Finds the normal numbers of new parts.
+// Finds the normal numbers of the parts that a step added.
 class TransitionCache::Recorder {
  public:
   Recorder(NormalTable& table, Duration memory, const InWorld& from, std::vector<uint8_t> inputs)
@@ -277,7 +277,7 @@ class TransitionCache::Recorder {
         from_(from),
         inputs_(std::move(inputs)) {}
 
-  // Nothing if a number comes from elsewhere.
+  // nullopt if a number comes from neither the inputs nor the step.
   std::optional<std::vector<const InternedComponent*>> Trace(
       const Parts& to, const std::vector<const Part*>& added) {
     for (const Part* part : added) CollectNew(to, *part);
@@ -298,11 +298,11 @@ class TransitionCache::Recorder {
   }
 
  private:
-  // The normal number of an input that has this number in a slot that is as `wanted`.
+  // The normal number of an input that has this number in a slot equal to `wanted`.
   std::optional<int64_t> Copied(const NumericSlot& wanted, int64_t number) const {
     for (const uint8_t input : inputs_) {
       const Part& part = from_.world.all[input];
-      if (from_.sets.parts()[input]->only_is_due) continue;  // no part of the key
+      if (from_.sets.parts()[input]->only_is_due) continue;  // its number is not in the key
       for (size_t i = 0; i < part.shape->slot_count(); ++i) {
         if (part.shape->slots.all[i] != wanted) continue;
         if (from_.world.numbers[part.first_slot + i] == number) {
@@ -343,7 +343,7 @@ class TransitionCache::Recorder {
     return kNewRank + (found - first) * kRankStep;
   }
 
-  // `before`: those of the part's slots before it.
+  // `before`: the normal numbers of the part's slots before slot i.
   std::optional<int64_t> NormalOf(const Parts& to, const Part& part, size_t i,
                                   const std::vector<int64_t>& before) const {
     const NumericSlot& slot = part.shape->slots.all[i];
@@ -380,7 +380,7 @@ class TransitionCache::Recorder {
 
 namespace {
 
-// Whether a transaction is gone for which versions of rows were kept, and which the step did not read.
+// Whether the step removed a transaction that it did not read, and for which versions of rows were kept.
 bool ForgetsPinned(const Parts& from, uint64_t gone, uint64_t reads) {
   for (size_t i = 0; i < from.all.size(); ++i) {
     const ComponentTemplate& shape = *from.all[i].shape;
@@ -391,7 +391,7 @@ bool ForgetsPinned(const Parts& from, uint64_t gone, uint64_t reads) {
 
 }  // namespace
 
-// Which parts of `from` are in `to`, too, with the same numbers, and which of `to` are new.
+// The difference of two states: the parts that only the first one has, as bits, and those that only the second one has.
 struct TransitionCache::Difference {
   uint64_t gone = 0;
   std::vector<const Part*> added;
@@ -404,7 +404,7 @@ TransitionCache::Difference TransitionCache::DifferenceOf(const Parts& from, con
     const Part& part = from.all[i];
     if (IsOfJudges(*part.shape)) continue;
     const auto is_same = [&](const Part& other) {
-      // Not the same pointer: each thread has a table of its own.
+      // Compares digests, not pointers: each thread has a table of its own.
       return other.shape->digest == part.shape->digest &&
              std::ranges::equal(from.NumbersOf(part), to.NumbersOf(other));
     };

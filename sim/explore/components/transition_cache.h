@@ -1,8 +1,8 @@
 // Caches the effects of transitions on components.
 //
-// A transition reads some components, its read set, and changes some of these (ReadSets::ReadsOf). Its effect, which
-// is a list of components to remove and to add, depends only on its read set. So an effect that was recorded for one
-// state is reused in each state with the same interned components (interned_component.h) in the read set.
+// A transition reads some components, its read set, and changes some of these (ReadSets::ReadsOf). Its effect, a list
+// of components to remove and to add, depends only on the read set. So an effect that was recorded in one state is
+// reused in every state whose read set has the same interned components (interned_component.h).
 // Invariants:
 //   1. Every cached effect comes from the code that ships. If a recorded step changed a component outside of its
 //      read set, that is an error (UndeclaredWrite).
@@ -31,20 +31,20 @@ struct ComponentAction {
 
   MoveKind kind = MoveKind::kAdvance;
   uint8_t part = kNoPart;  // the component whose event it is, or the call that a fault strikes
-  uint8_t event = 0;       // kEvent: which of the part's
+  uint8_t event = 0;       // kEvent: an index into the events of the component
   uint8_t clocks = 0;      // how Spanner's clocks are off (LockModel::ErrorsOf)
   uint32_t fault = 0;      // kFault: an index into the menu
   Instant at;
   friend bool operator==(const ComponentAction&, const ComponentAction&) = default;
 };
 
-// Steps of states with more components are not cached: places are bits of a word.
+// Steps of states with more components are not cached: the indexes of components are bits of a word.
 inline constexpr size_t kMostParts = 64;
 
 // Tells which components of a state its steps read.
 class ReadSets {
  public:
-  // Components, as bits by place, and the sum of their identities.
+  // Components, as bits by index, and the sum of their identities.
   struct Set {
     uint64_t places = 0;
     explore::Key128 sum;
@@ -58,14 +58,14 @@ class ReadSets {
     }
   };
 
-  // Takes over a state's components. REQUIRES: there are at most kMostParts.
+  // From now on answers are about these components of a state. REQUIRES: there are at most kMostParts.
   void Become(const InternedComponents& parts);
 
   const InternedComponents& parts() const { return parts_; }
-  // The components that the step reads, which include all that it may change or remove. The component whose event
-  // it is may be missing.
+  // The components that the step reads; it changes and removes no others. The component whose event it is may be
+  // missing.
   Set ReadsOf(const ComponentAction& action) const;
-  // Rows and transactions.
+  // The components that are rows or transactions.
   uint64_t stored() const { return stored_; }
   const Set& judges() const { return judges_; }
   // The transactions in `places` to which components outside of `places` refer.
@@ -80,7 +80,8 @@ class ReadSets {
   uint64_t transactions_ = 0;
   std::vector<Set> of_process_;  // by node
   std::vector<Set> of_node_;
-  std::array<uint64_t, kMostParts> referring_ = {};  // to each transaction
+  // By transaction: the components that refer to it, as bits.
+  std::array<uint64_t, kMostParts> referring_ = {};
 };
 
 // Thrown if a step changed a component outside of its read set.
@@ -119,31 +120,32 @@ class TransitionCache {
   size_t bytes() const { return bytes_; }  // roughly
 
  private:
-  // Inputs are the components read, in order, but the one whose event it is comes last.
+  // The effect of a step. Its inputs are the components that it reads, in order; but the component whose event it is
+  // comes last.
   struct Step {
-    uint64_t gone = 0;                          // of the inputs, as bits
-    std::span<const InternedComponent*> added;  // with new ranks
+    uint64_t gone = 0;                          // the inputs that are removed, as bits
+    std::span<const InternedComponent*> added;  // may have new ranks (kNewRank)
     bool concerns_judges = false;
     bool is_known = true;  // false: the read set does not determine the effect
-    // The effect also depends on the database: Spanner forgets versions of rows with the transaction.
+    // The effect also depends on all rows and transactions: with a transaction, Spanner forgets versions of rows.
     bool is_wide = false;
     bool picks_commit_timestamp = false;
   };
   struct Verdict {
-    std::span<const InternedComponent*> judges;  // their parts afterwards
+    std::span<const InternedComponent*> judges;  // the judges' components after the step
     Judgement judgement;
     bool is_known = true;
   };
   class Recorder;
   struct Difference;
 
-  // A step is known by this key, made of: its kind, event or fault, and how far clocks are off; now, within a
-  // microsecond; how many parts it reads, and the sum of their identities; the part whose event it is; the
-  // transactions among them to which other parts refer.
+  // The key of a step in the cache is made of: its kind, its event or fault, and the errors of clocks; now, modulo
+  // a microsecond; the number of components that it reads, and the sum of their identities; the component whose
+  // event it is; and those transactions among them to which other components refer.
   struct CacheKey {
     explore::Key128 key;
-    uint64_t reads = 0;                      // the places of the parts, as bits
-    uint8_t own = ComponentAction::kNoPart;  // of these, the part whose event it is
+    uint64_t reads = 0;                      // the components that are read, as bits by index
+    uint8_t own = ComponentAction::kNoPart;  // among these, the component whose event it is
   };
   static CacheKey CacheKeyOf(Instant now, const ReadSets& sets, const ComponentAction& action,
                              bool is_wide);
@@ -151,10 +153,10 @@ class TransitionCache {
   Applied ApplyFrom(const ReadSets& from, const CacheKey& place, InternedComponents& to,
                     Judgement& judgement) const;
 
-  // The places of all inputs, and of some that are given as bits by input.
+  // The indexes of all inputs; and, as bits, the indexes of those inputs that have a bit in `inputs`.
   static std::vector<uint8_t> InputsOf(const CacheKey& place);
   static uint64_t PlacesOf(uint64_t inputs, const CacheKey& place);
-  // A permanent copy of the list.
+  // Makes a permanent copy of the list.
   std::span<const InternedComponent*> Keep(const std::vector<const InternedComponent*>& list);
   // Removes transactions to which no component refers any more. False if one of them pinned versions.
   static bool DropForgotten(InternedComponents& parts);
@@ -168,8 +170,8 @@ class TransitionCache {
   size_t bytes_ = 0;
   explore::KeyMap<Step> steps_;
   explore::KeyMap<Verdict> judgements_;
-  std::vector<std::vector<const InternedComponent*>>
-      kept_;  // lists, one behind the other; they never move
+  // Lists, one behind the other. They never move.
+  std::vector<std::vector<const InternedComponent*>> kept_;
 };
 
 }  // namespace whorl::sim

@@ -20,12 +20,12 @@ namespace whorl::explore {
 inline constexpr int kFirstRespect = 16;
 inline constexpr uint32_t kRespects = ~uint32_t{0} << kFirstRespect;
 
-// Bad states that one thread has expanded, in the order of their numbers in the search.
+// Holds bad states that one thread has expanded, in the order of their numbers in the search.
 struct ExpandedBadStates {
   struct State {
     uint64_t number = 0;
     Key128 key;
-    size_t edges_end = 0;  // those since the state before are its edges
+    size_t edges_end = 0;  // its edges are those from the previous state's end up to this one
   };
   struct EdgeTo {
     Key128 key;
@@ -43,11 +43,10 @@ struct ExpandedBadStates {
   }
 };
 
-// The graph of all of them. Its nodes are in the order in which the search expands states, which is that of
-// (faults, steps).
+// The graph of all bad states. Its nodes are in the order in which the search expands states, by (faults, steps).
 class BadGraph {
  public:
-  // Adds states that were expanded after all that were added before.
+  // Adds states. REQUIRES: the search expanded them after those that were added before.
   void Add(const ExpandedBadStates& expanded) {
     size_t edge = 0;
     for (const ExpandedBadStates::State& state : expanded.states) {
@@ -60,8 +59,8 @@ class BadGraph {
     }
   }
 
-  // The same by pieces: all keys first, then each state by its number in the search and its key's number,
-  // after its edges, which name keys by their numbers.
+  // The next functions add states piece by piece, for a checkpoint: first all keys; then, for each state, its edges,
+  // which name keys by their numbers, and the state, by its number in the search and its key's number.
   uint32_t AddKey(const Key128& key) { return keys_.NumberOf(key); }
   void AddEdge(const Edge& edge) { graph_.AddEdge(edge); }
   void EndState(uint64_t number, uint32_t key) {
@@ -73,8 +72,8 @@ class BadGraph {
     graph_.EndNode();
   }
 
-  // Ends the search: edges name nodes from now on. States that were met and not expanded become the last
-  // nodes, without edges.
+  // Completes the graph: from now on edges name nodes. States that were found and not expanded become the
+  // last nodes, without edges.
   void Finish() {
     constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
     std::vector<uint32_t> node_of(keys_.size(), kNone);
@@ -93,7 +92,7 @@ class BadGraph {
   const KeyNumbers& keys() const { return keys_; }
   uint32_t KeyNumberOf(uint32_t node) const { return key_of_[node]; }
   const Key128& KeyOf(uint32_t node) const { return keys_[key_of_[node]]; }
-  // How many states were expanded, and the search's numbers of these.
+  // How many states were expanded, and the numbers that the search gave them.
   uint32_t expanded() const { return static_cast<uint32_t>(numbers_.size()); }
   uint64_t NumberOf(uint32_t node) const { return numbers_[node]; }
   size_t bytes() const {
@@ -102,7 +101,7 @@ class BadGraph {
   }
 
  private:
-  KeyNumbers keys_;  // of bad states that were met
+  KeyNumbers keys_;  // of the bad states that were found
   Graph graph_;
   std::vector<uint64_t> numbers_;  // by node
   std::vector<uint32_t> key_of_;   // by node
@@ -166,7 +165,7 @@ class Recording {
     return bytes;
   }
 
-  // What was expanded since the last call.
+  // Moves the states that were expanded since the last call to the graph.
   void MoveTo(BadGraph& graph) {
     graph.Add(expanded_);
     expanded_.clear();
@@ -183,7 +182,7 @@ class Recording {
   Fairness fairness_;
   ExpandedBadStates expanded_;
   bool expands_bad_ = false;
-  bool is_fault_ = false;  // the choice that is visited
+  bool is_fault_ = false;  // whether the choice that is visited has a fault
 };
 
 }  // namespace whorl::explore

@@ -21,7 +21,7 @@ constexpr uint64_t kSettingsMax = 1'000;
 constexpr uint64_t kIntMax = std::numeric_limits<int>::max() / 2;
 constexpr uint64_t kKeysMax = std::numeric_limits<uint32_t>::max() - 1;
 constexpr uint64_t kAny = std::numeric_limits<uint64_t>::max();
-// Ends the words of a shard. No word of a fingerprint set is this one.
+// Marks the end of a shard's words. No fingerprint set contains it.
 constexpr uint64_t kEndOfShard = kAny;
 
 // A checksum of bytes, taken by words of eight.
@@ -214,7 +214,7 @@ namespace {
   throw BadCheckpoint("byte " + std::to_string(offset) + ": " + what);
 }
 
-// Numbers of one section, and its checksum at the end. `name` is for errors.
+// Reads the numbers of one section, and checks its checksum at the end. `name` is for errors.
 class Section {
  public:
   Section(std::streambuf& in, uint64_t& offset, const char* name)
@@ -245,7 +245,7 @@ class Section {
     Check(GetWord() == sum || checksums == Checksums::kIgnored, "the checksum is another one");
   }
 
-  // A finding whose position is below `states`.
+  // Reads a finding; its position has to be below `states`.
   Finding GetFinding(uint64_t states) {
     Check(states > 0, "a violation in no state");
     Finding finding;
@@ -255,7 +255,7 @@ class Section {
     return finding;
   }
 
-  // Appends the next `count` links, whose parents are below `end`. They never fall.
+  // Reads `count` links, and appends them. Their parents have to be below `end` and must not decrease.
   void GetLinks(uint64_t count, uint64_t end, LinkLog& links) {
     uint64_t least = 0;
     for (; count > 0; --count) {
@@ -267,7 +267,7 @@ class Section {
       last_parent_ = least = parent;
     }
   }
-  // For links that are not those of the log before it.
+  // Begins a log whose links do not continue those of the log before.
   void BeginLinks() { last_parent_ = 0; }
 
  private:
@@ -324,7 +324,7 @@ void GetRecord(Section& in, SearchRecord& record, uint64_t& states) {
   }
 }
 
-// The log's links: of the initial states, and then batch by batch.
+// Reads the log's links: those of the initial states, and then batch by batch.
 void GetLog(Section& in, uint64_t states, SearchRecord& record) {
   for (size_t i = 0; i < record.batches.size(); ++i) {
     const uint64_t first = record.batches[i].first;

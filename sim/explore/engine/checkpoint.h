@@ -1,12 +1,12 @@
 // Saves a search as bytes, from which it can go on later, on another machine too.
 //
-// The bytes hold what SearchRecord and WaitingLinks hold: some 11 bytes for each visited state and
-// three for each that waits; of a search for a lasso, its graph as well, with some 20 bytes for each bad state
-// and four for an edge. States are not among them: they are made again (restore.h). First comes
-// a line with the version, then sections, each followed by its checksum.
+// The bytes hold what SearchRecord and WaitingLinks hold: some 11 bytes for each visited state and three for each
+// waiting state. A search for a lasso adds its graph, with some 20 bytes for each bad state and four for each edge.
+// States themselves are not saved: they are made again (restore.h). The first line has the version; then come
+// sections, each followed by its checksum.
 //
-// Invariant: whatever the bytes are, reading them ends in BadCheckpoint, which names the byte, or in
-// a record that fulfils what restore.h requires of its links.
+// Invariant: for all bytes, reading them either throws BadCheckpoint, which names the byte, or gives a record whose
+// links are as restore.h requires.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@
 
 namespace whorl::explore {
 
-// What a search is about, as names and values. A search that reads a checkpoint compares them.
+// The settings of a search, as names and values. A search that reads a checkpoint compares them with its own.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// `bad`: of a search that has no such graph, an empty one. Errors are those of the stream.
+// Writes a checkpoint. `bad`: empty for a search that has no such graph. Errors are left in the stream's state.
 void WriteCheckpoint(const Settings& settings, const SearchRecord& record,
                      const WaitingLinks& waiting, const BadGraph& bad, std::ostream& out);
 
-// kIgnored is for tests of what reading does behind them.
+// kIgnored: tests of the reader's other checks change bytes without mending the checksums.
 enum class Checksums { kChecked, kIgnored };
 
 class CheckpointReader {

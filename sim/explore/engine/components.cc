@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kUnseen = ~uint32_t{0};
 
-// Without recursion: a path may be as long as the graph is large.
+// Tarjan's algorithm without recursion: a path may have as many nodes as the graph.
 class Tarjan {
  public:
   explicit Tarjan(const Graph& graph)
@@ -69,7 +69,7 @@ class Tarjan {
     if (lowest_[node] == seen_[node]) Close(node);
   }
 
-  // All that is open from `root` on is a component.
+  // Makes a component of the nodes that were opened from `root` on.
   void Close(uint32_t root) {
     while (component_[root] == kUnseen) {
       component_[open_.back()] = components_;
@@ -80,8 +80,8 @@ class Tarjan {
 
   const Graph& graph_;
   std::vector<uint32_t> component_;  // kUnseen while it is open
-  std::vector<uint32_t> seen_;       // the order in which they were entered
-  std::vector<uint32_t> lowest_;     // the first open node that is known to be reached
+  std::vector<uint32_t> seen_;       // by node: when it was entered, as a count
+  std::vector<uint32_t> lowest_;     // by node: the first open node that it is known to reach
   std::vector<uint32_t> open_;
   std::vector<Visit> path_;
   uint32_t next_seen_ = 0;
@@ -114,7 +114,7 @@ std::optional<uint32_t> FairEntry(const Graph& graph, uint32_t required) {
 }
 
 std::vector<Edge> ShortestFairLoop(const Graph& graph, uint32_t node, uint32_t required) {
-  using Place = std::pair<uint32_t, uint32_t>;  // a node, and the classes met on the way
+  using Place = std::pair<uint32_t, uint32_t>;  // a node, and the classes on the way to it
   struct Step {
     Place from;
     Edge edge;

@@ -19,7 +19,7 @@ class Graph {
  public:
   void AddEdge(const Edge& edge) { edges_.push_back(edge); }
   void EndNode() { ends_.push_back(edges_.size()); }
-  // The graph without the edges that have none of these classes.
+  // The graph with only those edges that have at least one of these classes.
   Graph Within(uint32_t classes) const {
     Graph graph;
     for (uint32_t node = 0; node < nodes(); ++node) {
@@ -30,7 +30,7 @@ class Graph {
     }
     return graph;
   }
-  // Edges to i lead to numbers[i] from now on.
+  // Makes each edge to node i an edge to node numbers[i].
   void Renumber(std::span<const uint32_t> numbers) {
     for (Edge& edge : edges_) edge.to = numbers[edge.to];
   }
@@ -53,12 +53,12 @@ class Graph {
 // The strongly connected component of each node, by Tarjan's algorithm.
 std::vector<uint32_t> Components(const Graph& graph);
 
-// The first node that a fair loop goes through; nothing if there is no fair loop. A loop has at
-// least one edge, also where no class is required.
+// The first node that is on a fair loop; nullopt if there is no fair loop. A loop has at least one edge, even if no
+// class is required.
 std::optional<uint32_t> FairEntry(const Graph& graph, uint32_t required);
 
-// The shortest fair loop from `node` to itself. REQUIRES: there is one, and few classes: it looks
-// at each node once for each set of classes.
+// The shortest fair loop from `node` to itself. REQUIRES: there is one, and there are few classes, since each node is
+// visited once for each set of classes.
 std::vector<Edge> ShortestFairLoop(const Graph& graph, uint32_t node, uint32_t required);
 
 }  // namespace whorl::explore

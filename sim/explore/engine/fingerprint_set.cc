@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint64_t kLeastHomes = 64;
 
-// Look-ups go all over the table, and with small pages the processor would spend most of their time
-// finding out where each page is. So large arrays ask for pages of this size.
+// Large arrays ask for pages of this size. Look-ups go to all parts of the table, and with small pages most of their
+// time would be spent on translating addresses.
 constexpr size_t kHugePage = size_t{1} << 21;
 
 uint64_t* AllocateSlots(uint64_t count) {
@@ -22,7 +22,7 @@ uint64_t* AllocateSlots(uint64_t count) {
   const size_t size = (count * sizeof(uint64_t) + alignment - 1) / alignment * alignment;
   void* const memory = std::aligned_alloc(alignment, size);
   if (memory == nullptr) throw std::bad_alloc();
-  // Only a wish: if the system refuses, small pages do.
+  // If the system refuses, the array works with small pages.
   if (alignment == kHugePage) madvise(memory, count * sizeof(uint64_t), MADV_HUGEPAGE);
   return static_cast<uint64_t*>(memory);
 }
@@ -80,7 +80,7 @@ void FingerprintSet::Shard::InsertBefore(uint64_t* slot, uint64_t word) {
 }
 
 void FingerprintSet::Shard::Set(std::span<const uint64_t> words) {
-  // The size that inserting would have led to.
+  // The size to which the shard would have grown by Insert.
   while (words.size() > homes / 5 * 4) homes += homes / 4;
   size = words.size();
   while (true) {

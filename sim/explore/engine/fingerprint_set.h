@@ -1,18 +1,17 @@
-// The set of the states that a search has visited, by their fingerprints: some 10 to 12 bytes each.
+// Stores the set of the states that a search has visited, as fingerprints of some 10 to 12 bytes each.
 //
 // The table is cut into 16 shards by the top bits of a key's first word. A shard stores the key's
 // second word, 64 bits, in one array.
 //
 // Invariants:
-//   1. A shard's array is sorted: a word's home is its value scaled to the size of the array, a word
-//      stands at its home or after it, and between the two no place is empty. So a word is looked
-//      for from its home to the first greater word, an empty place being the greatest word, and
-//      growing is one sweep over both arrays.
-//   2. A shard grows by a quarter when it is four fifths full. The shards' sizes at the start differ
-//      by up to a quarter, so that they grow one after the other: no long pause, and the bytes for
-//      each state stay the same at every size.
-//   3. Shards share nothing: threads that work on different shards need no lock. Readers of a shard
-//      need that nobody inserts into it.
+//   1. A shard's array is sorted. A word's home is its value scaled to the size of the array; the word is stored at
+//      its home or after it, with no empty slot between the two. An empty slot holds the greatest word. So a look-up
+//      goes from the word's home to the first word that is not less, and growing is one sweep over both arrays.
+//   2. A shard grows by a quarter when it is four fifths full. The initial sizes of shards differ by up to a quarter,
+//      so that shards grow at different times: no pause is long, and the bytes for each state are the same at every
+//      size.
+//   3. Shards share nothing: threads that work on different shards need no lock. While a shard is read, no thread may
+//      insert into it.
 //
 // A state is omitted if another one has the same 68 bits of key (4 by the shard, 64 stored): among n
 // states, n * (n - 1) / 2^69 omissions are expected, 4e-6 for 50 million states and 2e-3 for a
@@ -33,7 +32,7 @@ class FingerprintSet {
  public:
   static constexpr uint32_t kShards = 16;
 
-  // Where a key belongs.
+  // The shard of a key, and the word that is stored there.
   struct Place {
     uint64_t word = 0;
     uint32_t shard = 0;
@@ -46,8 +45,8 @@ class FingerprintSet {
 
   FingerprintSet();
 
-  // Fetches the place into the cache, for a look-up soon after. (Not always inlined, g++ 12 takes it
-  // for a function without effect and drops the call.)
+  // Fetches the place into the cache, for a look-up soon after. It is always inlined, since g++ 12 otherwise drops
+  // the call: it takes the function to have no effect.
   [[gnu::always_inline]] void Prefetch(const Place& place) const {
     __builtin_prefetch(shards_[place.shard].Home(place.word));
   }
@@ -56,7 +55,7 @@ class FingerprintSet {
     return *shards_[place.shard].FirstNotLess(place.word) == place.word;
   }
 
-  // False if it was there.
+  // Adds the fingerprint. False if it was there before.
   bool Insert(const Place& place) {
     Shard& shard = shards_[place.shard];
     uint64_t* slot = shard.FirstNotLess(place.word);
@@ -65,7 +64,7 @@ class FingerprintSet {
     return true;
   }
 
-  // Calls visit(place) for each, shard by shard, and in a shard in the order of the words.
+  // Calls visit(place) for each fingerprint, shard by shard, and within a shard in ascending order of the words.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (uint32_t i = 0; i < kShards; ++i) {
@@ -76,15 +75,14 @@ class FingerprintSet {
     }
   }
 
-  // Replaces a shard by these words, which ascend, as ForEach gives them. One by one they would fill
-  // it from one end, which takes the square of the time.
-  // REQUIRES: the greatest word is not among them.
+  // Replaces a shard's words by these. Inserting ascending words one by one would take quadratic time.
+  // REQUIRES: they ascend, as ForEach gives them, and the greatest word is not among them.
   void SetShard(uint32_t shard, std::span<const uint64_t> words) { shards_[shard].Set(words); }
 
   uint64_t size() const;
   size_t bytes() const;
 
-  // How many of `states` different states may be taken for visited although they are not.
+  // How many of `states` different states are expected to be omitted since they seem visited and are not.
   static double ExpectedOmissions(uint64_t states);
 
  private:
@@ -103,8 +101,8 @@ class FingerprintSet {
     void Set(std::span<const uint64_t> words);
     void Allocate(uint64_t new_homes);
     void Grow(uint64_t new_homes);
-    // Moves the words of `old` here. They fit: where there are more homes, the last ones, however
-    // many are counted, are those of as many words or fewer.
+    // Moves the words of `old` here. They fit: with more homes, any number of homes at the end has at most as many
+    // words as before.
     void Take(const uint64_t* old, uint64_t old_count);
 
     struct Free {
@@ -112,8 +110,8 @@ class FingerprintSet {
     };
     std::unique_ptr<uint64_t[], Free> slots;
     uint64_t homes = 0;
-    uint64_t room = 32;  // for the last run, beyond the last home
-    uint64_t count = 0;  // of slots: homes, room, and one that stays empty
+    uint64_t room = 32;  // slots beyond the last home, for the words of the last homes
+    uint64_t count = 0;  // all slots: homes, room, and one that stays empty
     uint64_t size = 0;
     uint64_t grow_at = 0;
   };

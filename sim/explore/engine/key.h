@@ -1,4 +1,4 @@
-// The 128-bit fingerprint by which the search knows a state, and functions to make one.
+// Defines the 128-bit fingerprint by which the search identifies a state, and functions that make one.
 #pragma once
 
 #include <compare>
@@ -6,8 +6,8 @@
 
 namespace whorl::explore {
 
-// REQUIRES of those who make one: equal states, in their canonical form, have equal keys, and each
-// bit of a key depends on each bit of the state. The same in every process and on every compiler.
+// REQUIRES of code that makes a key: states with equal canonical forms have equal keys, each bit of a key depends on
+// each bit of the state, and a state has the same key in every process and with every compiler.
 struct Key128 {
   uint64_t high = 0;
   uint64_t low = 0;
@@ -37,13 +37,13 @@ constexpr uint64_t MixBits(uint64_t x) {
   return x;
 }
 
-// A key of two words. A bijection, so two different pairs of words never share a key.
+// The key of two words. Different pairs of words always have different keys.
 constexpr Key128 KeyOf(uint64_t first, uint64_t second) {
   const uint64_t low = MixBits(first + 0x9e3779b97f4a7c15ULL * MixBits(second + 1));
   return {.high = MixBits(second + 0x9e3779b97f4a7c15ULL * low), .low = low};
 }
 
-// The key of the sequence with this `key`, followed by `word`.
+// The key of a sequence that is followed by `word`. `key`: that of the sequence.
 constexpr Key128 Extend(Key128 key, uint64_t word) {
   return KeyOf(key.high ^ MixBits(word + 0x9e3779b97f4a7c15ULL), key.low + word);
 }

@@ -1,4 +1,4 @@
-// A table from keys to values, which are found again and never removed.
+// Maps keys to values. Values are never removed.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace whorl::explore {
 
-// References to values stay valid. Its order is never seen.
+// References to values stay valid. It offers no iteration, so the order of its table cannot matter.
 template <typename Value>
 class KeyMap {
  public:
-  // Null if the key is not there.
+  // Finds the key's value; null if there is none.
   const Value* Find(const Key128& key) const {
     if (places_.empty()) return nullptr;
     const uint32_t place = places_[PlaceOf(key)];
     return place == kFree ? nullptr : &At(place).value;
   }
-  // REQUIRES: the key is not there.
+  // Adds the key with its value. REQUIRES: the key is not there.
   const Value& Insert(const Key128& key, Value value) {
     if (2 * (size_ + 1) > places_.size()) Grow();
     places_[PlaceOf(key)] = static_cast<uint32_t>(size_);
@@ -42,7 +42,7 @@ class KeyMap {
 
   const Entry& At(size_t i) const { return blocks_[i / kBlock][i % kBlock]; }
 
-  // Where the key is, or would be.
+  // The index in places_ at which the key is, or would be.
   size_t PlaceOf(const Key128& key) const {
     const size_t mask = places_.size() - 1;
     size_t place = key.low & mask;
@@ -61,7 +61,7 @@ class KeyMap {
 
   std::vector<std::vector<Entry>> blocks_;  // of kBlock entries each, which never move
   size_t size_ = 0;
-  std::vector<uint32_t> places_;  // as many as a power of two, at most half of them taken
+  std::vector<uint32_t> places_;  // the size is a power of two; at most half of them are taken
 };
 
 }  // namespace whorl::explore

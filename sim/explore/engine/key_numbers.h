@@ -1,7 +1,7 @@
-// Numbers keys in the order in which they are first met: some 24 bytes a key.
+// Gives keys numbers in the order in which they are added, with some 24 bytes for each key.
 //
-// The keys stand in the order of their numbers; a table of places, open and of a power of two, holds the
-// numbers alone, and is read by the key's low word.
+// The keys are stored in the order of their numbers. A hash table with open addressing, whose size is a power of two,
+// holds only the numbers; its hash is the key's low word.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace whorl::explore {
 
 class KeyNumbers {
  public:
-  // Adds the key if it is new. Throws std::length_error if there are more than a number can tell.
+  // The key's number; adds the key if it is new. Throws std::length_error if all numbers are taken.
   uint32_t NumberOf(const Key128& key) {
     uint32_t& place = PlaceOf(key);
     if (place != kEmpty) return place;
@@ -28,12 +28,12 @@ class KeyNumbers {
     if (keys_.size() * 4 > places_.size() * 3) Grow();
     return number;
   }
-  // Nothing if it was not met.
+  // The key's number; nullopt if the key was not added.
   std::optional<uint32_t> Find(const Key128& key) const {
     const uint32_t number = places_[IndexOf(key)];
     return number == kEmpty ? std::nullopt : std::optional(number);
   }
-  // REQUIRES: number < size().
+  // The key that has this number. REQUIRES: number < size().
   const Key128& operator[](uint32_t number) const { return keys_[number]; }
 
   uint32_t size() const { return static_cast<uint32_t>(keys_.size()); }
@@ -45,7 +45,7 @@ class KeyNumbers {
   static constexpr uint32_t kEmpty = ~uint32_t{0};
 
   uint32_t& PlaceOf(const Key128& key) { return places_[IndexOf(key)]; }
-  // Where the key's number stands, or would stand.
+  // The index in the table at which the key's number is, or would be.
   size_t IndexOf(const Key128& key) const {
     const size_t mask = places_.size() - 1;
     size_t index = key.low & mask;

@@ -1,20 +1,18 @@
 // Looks for a fair run in which something bad lasts for ever: a path to a cycle of bad states (the stem), and the
 // cycle (the loop).
 //
-// The loop is fair if, for each fairness class, a choice of that class is in it; "time goes on" is
-// one. It has no faults: they are finitely many. A state that offers no choice is no loop.
+// The loop is fair if it has a choice of each fairness class; "time goes on" is such a class. The loop has no faults,
+// since a run has finitely many. A state that offers no choice is no loop.
 //
 // One search visits all states and records the graph of the bad ones, by keys and edges without states: some 40
-// bytes for a state, and 8 for an edge. Several threads note what they expand
-// for themselves, and after each round it is added to the graph in the order of the states, so that the graph is
-// that of one thread. A checkpoint has the graph as it is then. Tarjan's algorithm finds the
-// strongly connected components of that graph; a component whose inner choices cover every class has
-// a fair loop. Shown is the one from the state with the fewest faults and steps, by its shortest way
-// round. The stem is rebuilt from the links of the search, and the states of the loop by taking its
-// choices.
+// bytes for a state, and 8 for an edge. Each thread records what it expands, and after each round these records are
+// added to the graph in the order of the states, so that the graph is the same as with one thread. A checkpoint saves
+// the graph. Tarjan's algorithm finds the strongly connected components of the graph; a component whose inner choices
+// cover every class has a fair loop. The result is the shortest fair loop through the state with the fewest faults and
+// steps. The stem is rebuilt from the links of the search, and the states of the loop by taking its choices.
 //
-// Not here: fairness towards single choices ("what is offered for ever is taken at last"). A model
-// with such choices has to make their due time a part of its states, so that time cannot pass it.
+// Not here: fairness towards single choices ("a choice that is offered for ever is taken at last"). A model with such
+// choices has to make their due time a part of its states, so that time cannot pass it.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +42,7 @@ namespace whorl::explore {
 
 template <typename Choice>
 struct Lasso {
-  Path<Choice> stem;         // to where the loop begins and ends
+  Path<Choice> stem;         // leads to the state where the loop begins and ends
   std::vector<Choice> loop;  // not empty
   int faults = 0;            // in the stem
   int respect = 0;           // in which all states of the loop are bad
@@ -52,20 +50,20 @@ struct Lasso {
 
 template <typename Choice>
 struct LassoResult {
-  // The search of all states. Without a lasso, kComplete says that there is none; otherwise nothing is
-  // known. A lasso among the states that memory had room for is one.
+  // The search of all states. If no lasso was found, there is none if the search is kComplete; otherwise there may be
+  // one. A lasso that was found counts even if memory did not suffice for all states.
   SearchResult<Choice> search;
   uint64_t bad_states = 0;
-  uint64_t bad_transitions = 0;  // between them, without faults
+  uint64_t bad_transitions = 0;  // between bad states, without faults
   std::optional<Lasso<Choice>> lasso;
 };
 
-// As SearchOptions::save, with the graph of that time.
+// Like SearchOptions::save, but also gets the graph so far.
 using SaveLasso = std::function<void(const SearchRecord&, const WaitingLinks&, const BadGraph&)>;
 
-// `bad(state)` is the bit set of the respects in which a state is bad, or whether it is, if there is but one;
-// `fairness(choice)` the bit set of the classes that a choice is of, and `required` the classes that a fair loop
-// has. At most kFirstRespect of either.
+// `bad(state)`: a bit for each respect in which the state is bad; a bool if there is only one respect.
+// `fairness(choice)`: a bit for each class of the choice. `required`: the classes that a fair loop needs.
+// There are at most kFirstRespect respects and at most kFirstRespect classes.
 template <Model M, typename Bad, typename Fairness>
 class LassoSearch {
  public:
@@ -122,7 +120,7 @@ class LassoSearch {
     result_.bad_transitions = graph_.graph().edges();
   }
 
-  // Called after each round, once for each thread's part, in the order of the threads.
+  // Called after each round. Adds the threads' parts in the order of the threads.
   Continue Proceed(const Progress& progress) {
     for (Recorded& thread : threads_) thread.MoveTo(graph_);
     Progress with_graph = progress;
@@ -132,7 +130,7 @@ class LassoSearch {
     return options_.progress ? options_.progress(with_graph) : Continue::kYes;
   }
 
-  // In the first respect in which there is one.
+  // Finds a fair loop in the first respect that has one.
   void FindFairLoop() {
     uint32_t respects = 0;
     for (uint32_t node = 0; node < graph_.graph().nodes(); ++node) {
@@ -157,8 +155,8 @@ class LassoSearch {
                      .respect = std::countr_zero(respect) - kFirstRespect};
   }
 
-  // Takes the choices of the loop one after the other: a state on the way may be another than the one
-  // that was visited, with the same fingerprint.
+  // Finds the choices of the loop by taking them one after the other: a state on the way may differ from the visited
+  // state that has the same fingerprint.
   std::vector<Choice> LoopFrom(State state, uint32_t entry, const std::vector<Edge>& edges) {
     if (model_.Fingerprint(state) != graph_.KeyOf(entry)) {
       throw std::logic_error("a model offers other choices than it did");
@@ -189,7 +187,7 @@ class LassoSearch {
   LassoResult<Choice> result_;
   bool out_of_memory_ = false;
   BadGraph graph_;
-  // Of the search, when it was last saved.
+  // The search's log and roots when it was last saved.
   LinkLog log_;
   uint64_t roots_ = 0;
   bool has_log_ = false;

@@ -23,7 +23,7 @@ Link LinkLog::operator[](uint64_t index) const {
 
 uint64_t LinkLog::FirstNotLess(uint64_t parent, uint64_t begin, uint64_t end) const {
   if (begin >= end) return end;
-  // Of the blocks that begin after `begin`, the first before which such a parent stands.
+  // The first block after `begin` whose previous link has `parent` or a greater parent.
   uint64_t low = begin / kBlock + 1;
   uint64_t high = (end - 1) / kBlock + 1;
   while (low < high) {

@@ -1,8 +1,8 @@
 // Records how each state of a search was first reached: its parent state and the number of the choice.
 //
-// States are numbered in the order in which they were found, and a breadth-first search finds the
-// successors of a state beside those of its neighbour. So a link is the difference to the parent of
-// the state before, and most take two bytes. One link in 64 is also kept in full.
+// States are numbered in the order in which they were found. A breadth-first search finds the successors of a state
+// next to those of its neighbour, so that consecutive links have close parents: a link stores the difference to the
+// parent of the link before, mostly in two bytes. One link in 64 is also stored in full.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace whorl::explore {
 
-// The number of the parent, and the number of the choice among those that it offers. An initial
-// state has no parent: its choice is its number among the initial states.
+// The number of the parent state, and the number of the choice among those that the parent offers. An initial state
+// has no parent, and its choice is its number among the initial states.
 class Link {
  public:
   static constexpr uint64_t kChoices = uint64_t{1} << 20;
@@ -35,7 +35,7 @@ class Link {
 
 class LinkLog {
  public:
-  // The link of the state `size()`.
+  // Adds the link of the state with the number size().
   void Append(Link link);
 
   // REQUIRES: index < size().
@@ -55,7 +55,7 @@ class LinkLog {
     }
   }
 
-  // Calls visit(index, link) for each link, the last one first.
+  // Calls visit(index, link) for each link, in reverse order.
   template <typename Visit>
   void VisitBackwards(Visit visit) const {
     std::array<Link, kBlock> links;
@@ -70,8 +70,8 @@ class LinkLog {
     }
   }
 
-  // The first of the links from `begin` to `end` whose parent is not less; `end` if there is none.
-  // REQUIRES: the parents of these links never fall.
+  // The first of the links from `begin` to `end` whose parent is `parent` or greater; `end` if there is none.
+  // REQUIRES: the parents of these links never decrease.
   uint64_t FirstNotLess(uint64_t parent, uint64_t begin, uint64_t end) const;
 
   uint64_t size() const { return size_; }
@@ -81,8 +81,8 @@ class LinkLog {
   static constexpr uint64_t kBlock = 64;
 
   struct Block {
-    uint64_t start = 0;            // place of its first byte
-    uint64_t previous_parent = 0;  // of the link before it
+    uint64_t start = 0;            // index of its first byte
+    uint64_t previous_parent = 0;  // the parent of the link before its first link
   };
 
   void AppendNumber(uint64_t number);

@@ -9,25 +9,24 @@
 //                                 order; `faults` is 1 if the choice is a fault, otherwise 0. A
 //                                 state without choices is an end: horizons and budgets are the
 //                                 model's business.
-//   Take(from, choice, to)        writes the successor into `to`, whose former value means nothing.
+//   Take(from, choice, to)        writes the successor into `to`, whose former value is not read.
 //                                 False if the choice leads nowhere. Called from within `visit`.
 //   Fingerprint(state)            a Key128 of the state's canonical form (key.h)
 //   Judge(state)                  a bit for each violated property, 0 if there is none
 //
 // and, only where it has them:
-//   Kind(state, property)         which kind of violation this is, a number. With
+//   Kind(state, property)         a number for the kind of the violation. With
 //                                 SearchOptions::each_kind, each kind is found.
-//   BytesOf(state)                what the state holds besides sizeof(State), for the memory limit
-//   OwnBytes()                    what the model holds besides states, for the same
+//   BytesOf(state)                the bytes of the state besides sizeof(State), for the memory limit
+//   OwnBytes()                    the bytes of the model besides its states, for the memory limit
 //   BeginExpanding(from, number)  the search is about to take all choices of this state, which it does once.
-//   EndExpanding()                `number`: in the search's log. Of one thread, the numbers ascend; in a round,
-//                                 those of each thread are above those of the threads before it.
+//   EndExpanding()                `number`: the state's in the search's log. A thread's numbers ascend; in a
+//                                 round, they are above those of the threads before it.
 //
-// States that share a fingerprint must offer choices that lead to the same fingerprints with the
-// same faults; then what is found does not depend on which of them stays. Choices of a state and
-// results of Take depend on nothing but the arguments: paths are rebuilt by taking choices again.
-// Where several threads search, each has a model of its own, or all have one that they may read at
-// the same time.
+// States with equal fingerprints must offer choices that lead to equal fingerprints with the same faults; then
+// results do not depend on which of these states is kept. The choices of a state and the results of Take must depend
+// only on the arguments, since paths are rebuilt by taking choices again. If several threads search, each has a model
+// of its own, or all read one model, which must allow that.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// Tells models apart by what they do.
+// Computes a digest of a model's behaviour, by which a checkpoint of another model is recognised.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace whorl::explore {
 
-// A key of the first `states` states, breadth first, with their successors, faults and judgements.
-// Models that differ only later have the same one.
+// A key of the first `states` states, breadth first, with their successors, faults and judgements. Models that differ
+// only in later states have equal digests.
 template <Model M>
 Key128 DigestOf(M& model, size_t states) {
   Key128 digest;

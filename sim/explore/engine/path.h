@@ -1,4 +1,4 @@
-// Paths of a search, rebuilt from its links by taking the choices again.
+// Rebuilds paths of a search from its links, by taking the choices again.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace whorl::explore {
 
-// A path, and where it ends.
+// A path, and the state where it ends.
 template <Model M>
 struct Walk {
   Path<typename M::Choice> path;
@@ -23,7 +23,7 @@ struct Walk {
   typename M::State state;
 };
 
-// Begins at an initial state.
+// Begins a path at the initial state of this number.
 template <Model M>
 Walk<M> BeginWalk(M& model, size_t initial) {
   for (size_t i = 0; auto&& state : model.Initial()) {
@@ -32,7 +32,7 @@ Walk<M> BeginWalk(M& model, size_t initial) {
   throw std::out_of_range("there is no such initial state");
 }
 
-// Takes the choice of this number. False if the state does not offer it, or if it leads nowhere.
+// Extends the path by the choice of this number. False if the state does not offer it, or if it leads nowhere.
 template <Model M>
 bool Step(M& model, Walk<M>& walk, uint64_t number) {
   uint64_t next = 0;
@@ -49,7 +49,7 @@ bool Step(M& model, Walk<M>& walk, uint64_t number) {
   return true;
 }
 
-// The path to the state of this number. `roots`: how many initial states the log begins with.
+// The path to the state of this number. `roots`: the number of initial states, with which the log begins.
 template <Model M>
 Walk<M> WalkTo(M& model, const LinkLog& log, uint64_t roots, uint64_t number) {
   std::vector<uint64_t> choices;

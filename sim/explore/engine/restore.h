@@ -1,7 +1,7 @@
 // Makes the states of a checkpoint again; the checkpoint has only their links.
 //
-// It walks through the tree of links, depth first, and takes each choice that a state is needed for
-// once. So it holds the states of one path beside those that it makes.
+// It walks through the tree of links, depth first, and takes each choice that leads to a needed state once. So it holds
+// only the states of one path besides those that it makes.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 
 namespace whorl::explore {
 
-// Where the fingerprints of states are known.
+// What is done with the fingerprint of a state that is made again.
 enum class Found {
-  kVisited,      // checked
-  kBeyondFault,  // added
+  kVisited,      // it has to be in the visited set
+  kBeyondFault,  // it is added to Known::beyond_fault
   kAny,
 };
 
@@ -31,8 +31,8 @@ class Restoring {
   using State = typename M::State;
   using Choice = typename M::Choice;
 
-  // `frontier`: how many of the log's last states wait to be expanded. REQUIRES: `record` outlives
-  // it, and is what a search has saved (of this model or of another one).
+  // `frontier`: how many of the log's last states wait to be expanded. REQUIRES: `record` outlives this, and a search
+  // has saved it (of this model or of another one).
   Restoring(M& model, SearchRecord& record, uint64_t frontier)
       : model_(model), record_(record), first_waiting_(record.log.size() - frontier) {
     for (size_t i = 0; i < record.batches.size(); ++i) {
@@ -44,8 +44,8 @@ class Restoring {
     }
   }
 
-  // The states of these links, at this distance in faults and steps, are made and put into `into`, in the
-  // order of the links. REQUIRES: `links` outlives this, and `into` is empty.
+  // Asks for the states of these links: they are made and put into `into`, in the order of the links. `cost`: their
+  // faults and steps. REQUIRES: `links` outlives this, and `into` is empty.
   void Need(const LinkLog& links, Found found, std::pair<int, int> cost, Segments<State>& into) {
     links.VisitFrom(0, [&](uint64_t, Link link) {
       Segment<State>& segment = into.Open(kSegment);
@@ -56,7 +56,7 @@ class Restoring {
     bytes_ += into.bytes();
     runs_.emplace(cost, Run{.links = &links, .end = links.size(), .into = &into, .found = found});
   }
-  // The same for the last states of the log.
+  // Asks for the last states of the log.
   void NeedFrontier(Segments<State>& into) {
     for (uint64_t i = first_waiting_; i < record_.log.size(); ++i) {
       Segment<State>& segment = into.Open(kSegment);
@@ -72,7 +72,8 @@ class Restoring {
     segment.findings.push_back(finding);
   }
 
-  // Calls go_on() now and then; false if that said no, and then not all is made. Throws BadCheckpoint.
+  // Makes all states that were asked for. Calls go_on() now and then; stops and returns false if that returns false.
+  // Throws BadCheckpoint.
   // REQUIRES: NeedFrontier was called.
   template <typename GoOn>
   bool Make(GoOn go_on) {
@@ -93,23 +94,23 @@ class Restoring {
   }
 
   uint64_t made() const { return made_; }
-  // Of all that was put into places that were given.
+  // The bytes of all states that were put into an `into`.
   size_t bytes() const { return bytes_; }
 
  private:
   using Cost = std::pair<int, int>;  // faults and steps
   static constexpr size_t kSegment = 256;
 
-  // Links whose parents never fall: a batch of the log, or all of another log.
+  // Links whose parents never decrease: a batch of the log, or all links of another log.
   struct Run {
     const LinkLog* links = nullptr;
     uint64_t begin = 0;
     uint64_t end = 0;
-    Segments<State>* into = nullptr;  // null: of the log
+    Segments<State>* into = nullptr;  // null: the links are a batch of the log
     Found found = Found::kVisited;
   };
 
-  // Where a state belongs.
+  // Identifies a state by its link: an index into a run, or into the log.
   struct Place {
     uint64_t number = 0;
     Cost cost = {};
@@ -121,7 +122,7 @@ class Restoring {
     Place place;
   };
 
-  // A state on the path, and its needed successors that are not made yet, the last one first.
+  // A state on the path, and those needed successors that are not made yet, in reverse order.
   struct Reached {
     State state;
     std::vector<Successor> successors;
@@ -138,7 +139,7 @@ class Restoring {
         return true;
       });
     }
-    // Paths to violations are shown at the end: what leads to them is checked now.
+    // Paths to violations are shown at the end of the search, so the states on them are checked now.
     for (const auto& [number, finding] : record_.findings) needed_[number] = true;
     record_.log.VisitBackwards([&](uint64_t i, Link link) {
       if (i >= record_.roots && needed_[i]) needed_[link.parent()] = true;
@@ -146,7 +147,7 @@ class Restoring {
     to_reach_ += static_cast<uint64_t>(std::ranges::count(needed_, true));
   }
 
-  // Takes the choices from the states on the path, until none is left.
+  // Extends and shortens the path until no needed successor is left.
   template <typename GoOn>
   bool Walk(GoOn go_on) {
     constexpr uint64_t kLookUpEvery = 256;
@@ -168,7 +169,7 @@ class Restoring {
     return true;
   }
 
-  // Puts the state into its place if it is one of those to make, or else goes on from it.
+  // Stores the state if it was asked for; adds it to the path if it has needed successors.
   void Reach(State&& state, const Place& place) {
     ++reached_;
     LookUp(state, place.run == nullptr ? Found::kVisited : place.run->found);
@@ -201,7 +202,7 @@ class Restoring {
     ++made_;
   }
 
-  // The links that are needed of those whose parent this is, in the order of their choices.
+  // The needed links whose parent this is, in the order of their choices.
   std::vector<std::pair<uint64_t, Place>> LinksFrom(const Place& parent) const {
     std::vector<std::pair<uint64_t, Place>> found;
     for (const int faults : {0, 1}) {
@@ -252,7 +253,7 @@ class Restoring {
   std::multimap<Cost, Run> runs_;
   Segments<State>* frontier_ = nullptr;
   std::vector<bool> needed_;  // states of the log: those to make, and those on the way to them
-  uint64_t to_reach_ = 0;     // these, and what else is to be made
+  uint64_t to_reach_ = 0;     // the number of needed states: of the log, and of other links
   uint64_t reached_ = 0;
   uint64_t made_ = 0;
   size_t bytes_ = 0;

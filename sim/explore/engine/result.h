@@ -1,4 +1,4 @@
-// Options and results of a search.
+// Defines the options and the results of a search.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace whorl::explore {
 
-// What a search has done so far.
+// The progress of a search so far.
 struct Progress {
   uint64_t states = 0;       // visited
   uint64_t transitions = 0;  // choices taken
-  uint64_t frontier = 0;     // states that wait to be expanded, with those beyond one more fault
-  int faults = 0;            // of the states that are expanded now
+  uint64_t frontier = 0;     // states that wait to be expanded, with those that need one more fault
+  int faults = 0;            // the faults of the states that are expanded now
   int steps = 0;
   size_t bytes = 0;  // in all: visited set, links, frontier, buffers
-  // Those states of a checkpoint that wait are being made again: `made` of `frontier` are.
+  // Waiting states of a checkpoint are being made again: `made` of `frontier` are done.
   bool is_restoring = false;
   uint64_t made = 0;
 };
@@ -35,20 +35,20 @@ struct WaitingLinks;
 struct SearchOptions {
   int jobs = 1;
   int max_faults = std::numeric_limits<int>::max();
-  // The search ends when it holds more. It looks between rounds, and may exceed the limit by what
-  // one round needs.
+  // The search ends when it holds more bytes. It checks this between rounds, so it may exceed the limit by the memory
+  // of one round.
   size_t max_bytes = std::numeric_limits<size_t>::max();
   uint32_t watched = ~uint32_t{0};  // properties to judge
-  bool stop_at_violation = false;   // at the end of the level of the first one
-  bool each_kind = false;           // one path for each kind, not only for each property
-  // How many states a worker expands before it waits for the others, and before limits are looked
-  // at: long enough that the waiting costs little. Not less than 1.
+  bool stop_at_violation = false;   // stop at the end of the level of the first violation
+  bool each_kind = false;           // show a path for each kind, not only for each property
+  // How many states a worker expands before it waits for the others and limits are checked. With enough of them the
+  // waiting costs little. At least 1.
   size_t round = 4096;
-  // Called on the caller's thread after each round; says whether to go on, and whether to save
-  // first. Clocks and signals are the caller's business.
+  // Called on the caller's thread after each round; returns whether to go on, and whether to save first. The engine
+  // reads no clock and handles no signal; the caller does so here.
   std::function<Continue(const Progress&)> progress = {};
-  // Called when `progress` says kSave, and when the search ends, unless it ends before all states of
-  // its checkpoint are made again. What it is given is what a search can go on from (Checkpoint).
+  // Called when `progress` returns kSave, and when the search ends, unless it ends before all states of its checkpoint
+  // are made again. A search can go on from the arguments (Checkpoint).
   std::function<void(const SearchRecord&, const WaitingLinks&)> save = {};
 };
 
@@ -72,12 +72,12 @@ constexpr std::string_view EndingName(Ending ending) {
 struct FaultLevel {
   uint64_t states = 0;
   uint64_t transitions = 0;  // from these states
-  int steps = 0;             // the greatest distance, of the shortest ways
+  int steps = 0;             // the most steps of a shortest path to one of them
 
   friend bool operator==(const FaultLevel&, const FaultLevel&) = default;
 };
 
-// Choices from an initial state on.
+// A path: the choices from an initial state on.
 template <typename Choice>
 struct Path {
   size_t initial = 0;  // number of the initial state
@@ -90,7 +90,7 @@ struct Path {
 template <typename Choice>
 struct Violation {
   int property = 0;
-  uint64_t kind = 0;  // 0 if the model tells no kinds apart
+  uint64_t kind = 0;  // 0 if the model has no Kind()
   int faults = 0;
   Path<Choice> path;
 
@@ -103,15 +103,15 @@ struct SearchSummary {
   uint64_t states = 0;
   uint64_t transitions = 0;
   uint64_t frontier = 0;  // states that were found and not expanded
-  // All states with fewer faults were visited, and of those with this many faults all up to this many steps.
+  // All states with fewer faults were visited; and all states with this many faults, up to this many steps.
   int explored_faults = 0;
   int explored_steps = 0;
   std::vector<FaultLevel> levels;                       // by the number of faults
-  std::array<uint64_t, kMaxProperties> violating = {};  // states, of each property
+  std::array<uint64_t, kMaxProperties> violating = {};  // by property: states
   double expected_omissions =
       0;                     // states that may have been taken for others; see fingerprint_set.h
   size_t visited_bytes = 0;  // of the visited set and the links, at the end
-  size_t peak_bytes = 0;     // in all, the most there were after a round
+  size_t peak_bytes = 0;     // the maximum of all bytes after a round
 };
 
 template <typename Choice>
@@ -119,7 +119,7 @@ struct SearchResult : SearchSummary {
   std::vector<Violation<Choice>> violations;  // in the order in which they were found
 };
 
-// The same result, told by other choices: `path_of` makes each path anew.
+// Translates a result to other choices. `path_of`: translates a path.
 template <typename To, typename From, typename PathOf>
 SearchResult<To> WithPaths(const SearchResult<From>& found, const PathOf& path_of) {
   SearchResult<To> result = {found, {}};

@@ -1,19 +1,18 @@
-// Explores every behaviour of a model (model.h), breadth first by (faults, steps): all states that
-// are reached without a fault, by their distance; then those that one fault is needed for; and so
-// on. So the first counterexample of a property has the fewest faults and, among these, the fewest
-// steps.
+// Explores every behaviour of a model (model.h), breadth first by (faults, steps): first all states that are reached
+// without a fault, by their distance; then those that need one fault; and so on. So the first counterexample of a
+// property has the fewest faults and, among those, the fewest steps.
 //
 // Invariants:
 //   1. Each state is expanded once, at the least (faults, steps) at which it is reached.
 //   2. The result is the same for every number of threads, except `frontier` and the bytes.
 //   3. With one thread, states are judged when they are visited, and visited and expanded in the order of
 //      their numbers in the log.
-//   4. What stays of a state is its fingerprint and its link: some 14 bytes. States themselves are
-//      held from when they are found until they are expanded.
+//   4. A state is held from when it is found until it is expanded. After that only its fingerprint and its link are
+//      kept: some 14 bytes.
 //
-// A state may be missed if another one has its fingerprint: see fingerprint_set.h for how likely it
-// is. Not here: time abstraction, symmetry and partial order, which are the model's; and states on
-// disk, except the links of a checkpoint, from which states are made again (restore.h).
+// A state may be missed if another one has its fingerprint; fingerprint_set.h says how likely that is. Not here: time
+// abstraction, symmetry and partial order, which the model may have; and states on disk. A checkpoint has only links,
+// from which states are made again (restore.h).
 #pragma once
 
 #include <algorithm>
@@ -46,7 +45,7 @@ class Search {
   using State = typename M::State;
   using Choice = typename M::Choice;
 
-  // One thread for each model. REQUIRES: at least one model.
+  // The search has one thread for each model. REQUIRES: at least one model.
   Search(std::span<M* const> models, const SearchOptions& options)
       : options_(options), model_(*models.front()), team_(static_cast<int>(models.size())) {
     const auto size = static_cast<size_t>(team_.size());
@@ -54,14 +53,14 @@ class Search {
       workers_.emplace_back(*model, record_.known, options_, size);
   }
 
-  // From the initial states on.
+  // Searches from the initial states.
   SearchResult<Choice> Run() {
     AddRoots();
     return GoOn();
   }
 
-  // From where a search of this model with these options was saved, by any number of threads: the
-  // result is that of a search that was never interrupted. Throws BadCheckpoint if it is another model.
+  // Goes on where a search of this model with these options was saved, with any number of threads. The result is that
+  // of a search that was never interrupted. Throws BadCheckpoint if the checkpoint is of another model.
   SearchResult<Choice> Run(Checkpoint from) {
     record_ = std::move(from.record);
     if (Restore(from.waiting)) return GoOn();
@@ -71,7 +70,7 @@ class Search {
  private:
   using Pieces = Segments<State>;
 
-  // Fewer states are faster done by one worker than shared out.
+  // The number of states from which on sharing them among the workers is faster than one worker.
   uint64_t WorthSharing() const { return options_.round / 4 * workers_.size(); }
 
   SearchResult<Choice> GoOn() {
@@ -99,8 +98,8 @@ class Search {
     EndLevel();
   }
 
-  // Visits what is (faults, steps) away, if it has not been visited with less. True if there is
-  // something to expand; false at the end, or if stopped.
+  // Visits the next states by (faults, steps) that were not visited before. True if there are states to expand; false
+  // at the end of the search, or if it was stopped.
   bool NextLevel() {
     while (true) {
       if (!AdmitBeyondFault()) return false;
@@ -123,7 +122,7 @@ class Search {
     record_.steps = waiting_.begin()->first;
   }
 
-  // Adds to the frontier what a fault led to. Most of it is new; some was found with fewer faults.
+  // Adds to the frontier the states that a fault led to, except those that were found with fewer faults.
   bool AdmitBeyondFault() {
     const auto at = waiting_.find(record_.steps);
     if (at == waiting_.end()) return true;
@@ -151,8 +150,7 @@ class Search {
     EndLevel();
   }
 
-  // Numbers the states that were found, keeps their links, notes what they violate, and adds them to
-  // the frontier.
+  // Numbers the states that were found, keeps their links, records their violations, and adds them to the frontier.
   void EndLevel() {
     if (found_.count() == 0) return;
     record_.batches.push_back(
@@ -203,7 +201,7 @@ class Search {
     for (const Segment<State>& segment : pieces) AppendLinks(segment, links);
   }
 
-  // Makes the states that wait. False if stopped.
+  // Makes the waiting states of the checkpoint again. False if stopped.
   bool Restore(const WaitingLinks& waiting) {
     for (const auto& [number, finding] : record_.findings) {
       noted_.emplace(finding.property, finding.kind);
@@ -235,8 +233,8 @@ class Search {
 
   // --- rounds ------------------------------------------------------------------------------------
 
-  // Calls a function of Worker with each segment of `from`, freeing it afterwards, and adds what is
-  // found to `found_`. False if stopped; `from` then keeps what was not done.
+  // Calls a function of Worker with each segment of `from`, frees the segment, and adds the states that the workers
+  // found to `found_`. False if stopped; `from` then keeps the segments that were not done.
   template <typename Function>
   bool Rounds(Pieces& from, Function function) {
     uint64_t left = from.states();
@@ -255,7 +253,7 @@ class Search {
     return going_;
   }
 
-  // Returns the first segment that is left.
+  // Does one round. Returns the first segment that was not done.
   template <typename Function>
   size_t LoneRound(Pieces& from, size_t begin, Function function) {
     Worker<M>& worker = workers_.front();
@@ -287,7 +285,7 @@ class Search {
     return bounds.back();
   }
 
-  // The end of a part that has at least `size` states, or of all if there are fewer.
+  // The end of the shortest part from `begin` on that has at least `size` states; the end of all if there are fewer.
   static size_t PartEnd(Pieces& from, size_t begin, uint64_t size) {
     size_t end = begin;
     for (uint64_t states = 0; end < from.count() && states < size; ++end) {
@@ -308,7 +306,7 @@ class Search {
     }
   }
 
-  // Returns how many states it had.
+  // Frees the segment. Returns how many states it had.
   uint64_t Free(Segment<State>& segment) {
     const uint64_t states = segment.states.size();
     waiting_states_ -= states;
@@ -317,7 +315,7 @@ class Search {
     return states;
   }
 
-  // Between two rounds: looks at the limits, and saves if that is due.
+  // Checks the limits between two rounds, and saves if `progress` says so.
   void CheckLimits() {
     const Continue next = Ask(Now());
     if (!going_ || next == Continue::kSave) Save();
@@ -378,7 +376,7 @@ class Search {
     return result;
   }
 
-  // What was found in a level that did not end is told, too.
+  // Numbers the states of a level that did not end, so that their violations are reported, too.
   void NumberTheRest() {
     if (record_.is_expanding) return EndExpanding();
     EndLevel();
@@ -399,13 +397,13 @@ class Search {
   std::deque<Worker<M>> workers_;
 
   Pieces frontier_;
-  Pieces found_;                        // in the level that is not done yet
-  std::map<int, Pieces> waiting_;       // by steps: what a fault led to, with `faults` faults
-  std::map<int, Pieces> beyond_fault_;  // the same with one more
-  uint64_t waiting_states_ = 0;         // in all of these
-  size_t held_bytes_ = 0;               // by them
+  Pieces found_;                        // states of the level that is not done yet
+  std::map<int, Pieces> waiting_;       // by steps: states of this fault level, found by a fault
+  std::map<int, Pieces> beyond_fault_;  // by steps: states with one more fault
+  uint64_t waiting_states_ = 0;         // the states in all of these
+  size_t held_bytes_ = 0;               // the bytes that these states hold
 
-  std::set<std::pair<int, uint64_t>> noted_;  // properties and kinds
+  std::set<std::pair<int, uint64_t>> noted_;  // properties and kinds that have a finding
   size_t peak_bytes_ = 0;
   bool going_ = true;
   Ending ending_ = Ending::kComplete;

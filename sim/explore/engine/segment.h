@@ -1,5 +1,5 @@
-// States that wait to be expanded, in pieces of a few hundred, so that what has been expanded is
-// freed at once, no array of a whole level is ever copied, and threads share a level by pieces.
+// Holds states that wait to be expanded, in pieces of a few hundred, so that expanded states are freed at once, no
+// array of a whole level is ever copied, and threads can share a level.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,10 @@ struct Finding {
 template <typename State>
 struct Segment {
   std::vector<State> states;
-  std::vector<Link> links;        // of each state, until the log has them
+  std::vector<Link> links;        // of each state, until they are in the log
   std::vector<Finding> findings;  // in the order of the states
   uint64_t first = 0;             // number of the first state, once it is in the log
-  size_t held_bytes = 0;          // by the states, besides their own size
+  size_t held_bytes = 0;          // bytes of the states besides sizeof(State)
 
   size_t bytes() const {
     return states.capacity() * sizeof(State) + links.capacity() * sizeof(Link) + held_bytes;
@@ -36,7 +36,7 @@ struct Segment {
 template <typename State>
 class Segments {
  public:
-  // The segment that the next state goes into, if segments have at most `capacity` states.
+  // The segment for the next state. Adds one if the last has `capacity` states.
   Segment<State>& Open(size_t capacity) {
     if (segments_.empty() || segments_.back().states.size() >= capacity) {
       segments_.emplace_back();
@@ -44,7 +44,7 @@ class Segments {
     return segments_.back();
   }
 
-  // Appends those of `other`, which is empty afterwards.
+  // Appends the segments of `other`, which is empty afterwards.
   void Append(Segments& other) {
     std::ranges::move(other.segments_, std::back_inserter(segments_));
     other.segments_.clear();

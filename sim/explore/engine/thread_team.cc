@@ -37,7 +37,7 @@ class ThreadTeam::Threads {
   }
 
  private:
-  // False if the system gives no more threads.
+  // Adds a thread. False if the system gives no more threads.
   bool AddOne() {
     try {
       threads_.emplace_back([this, worker = size()] { Work(worker); });
@@ -47,7 +47,7 @@ class ThreadTeam::Threads {
     }
   }
 
-  // Without work, the threads end.
+  // Begins the next round. Null: the threads end.
   void Begin(const std::function<void(int)>* work) {
     {
       const std::lock_guard lock(mutex_);
@@ -93,7 +93,7 @@ class ThreadTeam::Threads {
   const std::function<void(int)>* work_ = nullptr;
   uint64_t round_ = 0;
   size_t working_ = 0;
-  std::vector<std::exception_ptr> errors_;  // of each worker, in the round that runs
+  std::vector<std::exception_ptr> errors_;  // by worker, of the current round
   std::vector<std::thread> threads_;
 };
 

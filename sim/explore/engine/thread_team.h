@@ -1,9 +1,9 @@
-// A fixed number of threads that do one piece of work together, again and again.
+// Runs pieces of work, one after the other, each on a fixed number of threads.
 //
 // Invariants:
-//   1. When Run returns, every worker has ended its part, and what it wrote is seen by the caller.
+//   1. When Run returns, every worker has ended its part, and the caller sees what the worker wrote.
 //   2. Worker 0 is the caller's thread. With one worker there is no other thread.
-//   3. Run throws what a worker threw, that of the lowest number if several did.
+//   3. Run throws the exception that a worker threw; if several threw, that of the worker with the lowest number.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Numbers in as few bytes as they need: seven bits in each byte, the lowest first; the eighth bit
-// says that more follow.
+// Encodes numbers in as few bytes as they need: seven bits in each byte, the lowest first; the eighth bit says that
+// more bytes follow.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,7 @@ void PutNumber(uint64_t number, Put put) {
   put(static_cast<uint8_t>(number));
 }
 
-// The number of the bytes that get() returns one after the other. Bits beyond 64 are dropped, and
-// the tenth byte is the last one that is asked for.
+// The number whose bytes get() returns one after the other. It reads at most ten bytes, and drops bits beyond 64.
 template <typename Get>
 uint64_t GetNumber(Get get) {
   uint64_t number = 0;
@@ -26,7 +25,7 @@ uint64_t GetNumber(Get get) {
   return number;
 }
 
-// Small numbers of either sign become small numbers: 0, -1, 1, -2, ...
+// Maps small numbers of either sign to small numbers: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
 constexpr uint64_t ZigZag(int64_t number) {
   return (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63);
 }

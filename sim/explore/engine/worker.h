@@ -1,16 +1,16 @@
 // Does the work of one thread of a search: expands states, and keeps the successors that are new.
 //
-// A successor passes a short queue between the moment its place in the visited set is fetched into
-// the cache and the moment it is looked up.
+// A successor waits in a short queue while its place in the visited set is fetched into the cache; then it is looked
+// up.
 //
-// With one thread it is then settled at once. With several, a round has three phases, and threads
-// wait for each other between them:
-//   1. each expands its part of the states, reads the visited set, which nobody changes, and lets
-//      the successors that are not in it wait;
-//   2. each settles, for the shards that it owns, the waiting successors of all, in the order of
-//      their parents and choices;
-//   3. each keeps those of its own successors that turned out to be new.
-// So of equal successors the one of the first parent and its first choice stays, as with one thread.
+// With one thread it is then inserted at once if it is new. With several threads, a round has three phases, and threads
+// wait for each other between phases:
+//   1. each thread expands its part of the states, reads the visited set, which no thread changes, and lists the
+//      successors that are not in the set;
+//   2. each thread inserts the listed successors of all threads that belong to its own shards, in the order of their
+//      parents and choices;
+//   3. each thread keeps those of its own successors that turned out to be new.
+// So among equal successors the one of the first parent and its first choice is kept, as with one thread.
 #pragma once
 
 #include <algorithm>
@@ -42,18 +42,18 @@ class Worker {
   Worker(M& model, Known& known, const SearchOptions& options, size_t owners)
       : model_(model), known_(known), options_(options), queue_(kQueue), shares_(owners) {}
 
-  // Whether new successors wait for the other workers.
+  // Whether successors that may be new wait for the second phase.
   void SetDeferring(bool deferring) { deferring_ = deferring; }
   void SetFaultsAllowed(bool allowed) { faults_allowed_ = allowed; }
 
-  // Takes all choices of the states.
+  // Takes all choices of the segment's states.
   void Expand(const Segment<State>& segment) {
     for (size_t i = 0; i < segment.states.size(); ++i) {
       ExpandState(segment.states[i], segment.first + i);
     }
   }
 
-  // Visits the states themselves.
+  // Visits the segment's states, as if they were successors.
   void Admit(Segment<State>& segment) {
     for (size_t i = 0; i < segment.states.size(); ++i) {
       Candidate& candidate = queue_[tail_ % kQueue];
@@ -62,12 +62,12 @@ class Worker {
     }
   }
 
-  // Looks up what is still in the queue.
+  // Looks up the successors that are still in the queue.
   void Flush() {
     while (head_ != tail_) LookUp(queue_[head_++ % kQueue]);
   }
 
-  // Settles the waiting successors of `other` in the shards of owner `owner`.
+  // Inserts the waiting successors of `other` that belong to the shards of this owner.
   void SettleShare(Worker& other, size_t owner) const {
     std::vector<uint32_t>& share = other.shares_[owner];
     for (const uint32_t i : share) other.waiting_[i].is_new = IsNew(other.waiting_[i]);
@@ -81,12 +81,12 @@ class Worker {
     waiting_count_ = 0;
   }
 
-  // What was found since the last call.
+  // The states that were found and not taken from here yet.
   Segments<State>& visited() { return visited_; }
   Segments<State>& beyond_fault() { return beyond_fault_; }
   uint64_t TakeTransitions() { return std::exchange(transitions_, 0); }
 
-  // Adds the states that violate each property, since the last call.
+  // Adds the numbers of states, since the last call, that violate each property.
   void AddViolatingTo(std::array<uint64_t, kMaxProperties>& sums) {
     for (size_t i = 0; i < kMaxProperties; ++i) sums[i] += std::exchange(violating_[i], 0);
   }
@@ -101,7 +101,7 @@ class Worker {
   static constexpr size_t kQueue = 32;
   static constexpr size_t kSegment = 256;
 
-  // Segments are what a level is shared out by: small enough for short rounds.
+  // The size of segments, by which a level is shared among threads. It is small enough for short rounds.
   size_t SegmentSize() const { return std::min(kSegment, options_.round); }
 
   struct Candidate {
@@ -197,14 +197,14 @@ class Worker {
   size_t head_ = 0;
   size_t tail_ = 0;
 
-  std::vector<Candidate> waiting_;  // in use: the first `waiting_count_`
+  std::vector<Candidate> waiting_;  // only the first `waiting_count_` are in use
   size_t waiting_count_ = 0;
-  std::vector<std::vector<uint32_t>> shares_;  // for each owner, which of `waiting_` it settles
+  std::vector<std::vector<uint32_t>> shares_;  // by owner: indexes in `waiting_`
 
   Segments<State> visited_;
   Segments<State> beyond_fault_;
   uint64_t transitions_ = 0;
-  std::set<std::pair<int, uint64_t>> judged_;  // properties and kinds that it has found
+  std::set<std::pair<int, uint64_t>> judged_;  // properties and kinds that this worker has found
   std::array<uint64_t, kMaxProperties> violating_ = {};
 };
 
