@@ -1,4 +1,4 @@
-// Locates errors in files: where a mistake is, and how its place is printed.
+// Locates mistakes in files, and prints their places.
 #pragma once
 
 #include <cstddef>

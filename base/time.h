@@ -1,4 +1,4 @@
-// Durations and points in time, as Spanner and its clients express them.
+// Defines durations and points in time, as Spanner and its clients express them.
 //
 // Invariants:
 //   1. Duration is a whole number of nanoseconds in an int64 (292 years either way).

@@ -1,4 +1,4 @@
-// A deterministic Cloud Spanner database, as its clients can observe it.
+// Models a Cloud Spanner database, deterministically, as its clients can observe it.
 //
 // It never blocks: Serve takes one call and appends its effects. A call that has to wait for a lock
 // is parked as state; the release of the lock wakes the waiting calls in the order of their ages.

@@ -1,5 +1,5 @@
-// The state of one call into the database, and the functions that the .cc files of database.h
-// share. Internal: no file outside of spanner_model/ includes this.
+// Holds the state of one call into the database, and declares the functions that the .cc files of
+// database.h share. Internal: no file outside of spanner_model/ includes this.
 #pragma once
 
 #include <algorithm>
@@ -108,7 +108,7 @@ void WaitToRead(Work& work, const CallName& call, const Request& request, Timest
 // The earliest time at which a read is still allowed; versions that only earlier reads can see may
 // be dropped.
 Timestamp OldestRead(const Work& work);
-// The earliest time as of which an open transaction or a waiting read reads.
+// The earliest timestamp at which an open transaction or a waiting read reads.
 std::optional<Timestamp> OldestOpenRead(const Work& work);
 SplitRange AllSplits(const Work& work);
 

@@ -1,4 +1,4 @@
-// The writes that the mutations of a Commit amount to.
+// Computes the writes that the mutations of a Commit make.
 #pragma once
 
 #include <optional>

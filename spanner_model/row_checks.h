@@ -1,4 +1,4 @@
-// Constraints that a row has to meet to be stored, by DML or by a mutation.
+// Checks the constraints that a row has to meet to be stored, by DML or by a mutation.
 #pragma once
 
 #include <cstddef>

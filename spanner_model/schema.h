@@ -1,4 +1,4 @@
-// Tables as the database and the SQL binder see them, and the DDL that changes them.
+// Defines tables as the database and the SQL binder see them, and the DDL that changes them.
 //
 // Invariants:
 //   1. A Schema is an immutable value, since plans hold indexes of its tables and columns.

@@ -1,4 +1,4 @@
-// Rows with their versions.
+// Stores rows with their versions.
 //
 // Invariants:
 //   1. Rows of a table are sorted by key; versions of a row by commit timestamp, newest last.
@@ -114,7 +114,7 @@ RowsOfRange RowsIn(const StoredTable& table, const KeyRange& range);
 void Put(StoredTable& table, const Key& key, Version version, Timestamp oldest_read);
 // Drops the versions of all rows that no read at or after `oldest_read` can see.
 void Collect(StoredTable& table, Timestamp oldest_read);
-// The earliest time as of which reads need at most `limit` versions besides the newest rows, or
+// The earliest timestamp at which reads need at most `limit` versions besides the newest rows, or
 // nothing if all times need no more. (A deletion counts until it is past.)
 std::optional<Timestamp> OldestReadWithin(std::span<const StoredTable> tables, size_t limit);
 

@@ -1,4 +1,4 @@
-// The database's record of a transaction, and the rules of its locks.
+// Defines the database's record of a transaction, and the rules of its locks.
 //
 // A pessimistic read-write transaction follows these lock rules (lock modes and wound-wait in
 // Spanner's documentation):

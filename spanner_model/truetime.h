@@ -1,4 +1,4 @@
-// The clocks of a Spanner server, as inputs.
+// Models the clocks of a Spanner server, as inputs of the database.
 //
 // Spanner has two: TrueTime, an interval that contains true time (unless a fault makes it wrong),
 // and the clock behind CURRENT_TIMESTAMP. The documentation promises no relation between the latter

@@ -1,5 +1,5 @@
-// The rows of a table as a statement sees them: the committed versions as of its time, with the
-// writes of its own transaction applied.
+// Finds the rows of a table as a statement sees them: the committed versions as of its time, with
+// the writes of its own transaction applied.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The outcome of a call to the server.
+// Defines the outcome of a call to the server.
 #pragma once
 
 #include <google/protobuf/message.h>

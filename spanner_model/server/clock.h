@@ -1,4 +1,4 @@
-// The clock of a server, which can also sleep until a time.
+// Reads the clock of a server, and sleeps until a time by it.
 //
 // Invariant: Now() never goes back.
 #pragma once

@@ -1,5 +1,5 @@
-// Faults that a test can inject into single calls of google.spanner.v1.Spanner, and an observer of
-// all calls.
+// Defines the faults that a test can inject into single calls of google.spanner.v1.Spanner, and an
+// observer of all calls.
 #pragma once
 
 #include <cstdint>

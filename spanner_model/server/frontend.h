@@ -1,5 +1,5 @@
-// The backend made thread-safe: one lock around it, one thread for its timers, and the faults that
-// tests inject.
+// Makes the backend thread-safe, with one lock around it and one thread for its timers, and injects
+// the faults of tests.
 //
 // Invariants:
 //   1. Every call is answered exactly once: by the backend, by a fault, or with UNAVAILABLE if

@@ -1,4 +1,4 @@
-// The methods that the server implements, by their gRPC paths.
+// Lists the methods that the server implements, by their gRPC paths.
 #pragma once
 
 #include <google/protobuf/message.h>

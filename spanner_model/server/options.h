@@ -1,4 +1,4 @@
-// Options of a server, apart from its sockets (server.h).
+// Defines the options of a server, apart from its sockets (server.h).
 #pragma once
 
 #include <atomic>

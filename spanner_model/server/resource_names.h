@@ -1,4 +1,5 @@
-// Names of Google's API resources: projects/P/instances/I/databases/D/sessions/S and their parts.
+// Parses names of Google's API resources: projects/P/instances/I/databases/D/sessions/S and their
+// parts.
 //
 // A name is well-formed if it has its fixed words and no empty part between them; the resource need
 // not exist.

@@ -1,4 +1,4 @@
-// DDL statements as one change of the schema.
+// Combines DDL statements into one change of the schema.
 #pragma once
 
 #include <optional>

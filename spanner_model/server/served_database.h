@@ -1,5 +1,5 @@
-// One database of the server: the model, its driver (spanner_model/README.md, How to drive it), and
-// the translation from and to Google's protos.
+// Serves one database: it has the model and its driver (spanner_model/README.md, How to drive it),
+// and translates from and to Google's protos.
 //
 // Invariants:
 //   1. Every call is answered once, by one of the functions here, in the outcomes they append.

@@ -1,4 +1,4 @@
-// The Spanner model behind gRPC, on a port of this machine.
+// Serves the Spanner model by gRPC, on a port of this machine.
 //
 // Invariants:
 //   1. It listens on the loopback interface, unless the options name another.

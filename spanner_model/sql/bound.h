@@ -1,4 +1,4 @@
-// An expression with its names and types resolved, as a tree. The binder flattens it for
+// Represents an expression with its names and types resolved, as a tree. The binder flattens it for
 // evaluation.
 #pragma once
 

@@ -1,4 +1,4 @@
-// CAST between the six types.
+// Evaluates CAST between the six types.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// A bound expression, and its evaluation over one row.
+// Represents a bound expression, and evaluates it over one row.
 //
 // Invariants:
 //   1. An Expression is immutable and shared by every evaluation. Its nodes stand in pre-order: the

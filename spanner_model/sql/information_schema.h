@@ -1,6 +1,6 @@
-// The tables of INFORMATION_SCHEMA that tools ask for: SCHEMATA, TABLES, COLUMNS, COLUMN_OPTIONS, INDEXES,
+// Makes the tables of INFORMATION_SCHEMA that tools ask for: SCHEMATA, TABLES, COLUMNS, COLUMN_OPTIONS, INDEXES,
 // INDEX_COLUMNS and DATABASE_OPTIONS. They list the tables of the database, not those of
-// INFORMATION_SCHEMA itself. Columns and values as on the official emulator.
+// INFORMATION_SCHEMA itself. Columns and values are those of the official emulator.
 #pragma once
 
 #include <optional>

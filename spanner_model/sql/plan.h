@@ -1,4 +1,4 @@
-// A statement bound to a schema, which the database executes.
+// Represents a statement that is bound to a schema, for the database to execute.
 //
 // Invariants:
 //   1. A Plan is immutable and refers to tables and columns by index into the Schema that it was

@@ -1,4 +1,4 @@
-// The tokens of one text, consumed from left to right, with the first error.
+// Reads the tokens of one text from left to right, and keeps the first error.
 //
 // Invariants:
 //   1. After Fail, TakeWord and TakeSymbol take no token, so that every loop over them ends and a

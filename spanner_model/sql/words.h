@@ -1,4 +1,4 @@
-// Case-insensitive comparison of names, keywords and types; ASCII letters only, as in GoogleSQL.
+// Compares names, keywords and types without regard to the case of ASCII letters, as GoogleSQL does.
 #pragma once
 
 #include <algorithm>

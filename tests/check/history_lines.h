@@ -1,4 +1,4 @@
-// Lines of histories of a few operations, for tests: changes of the row of lock "job", and what processes say.
+// Writes lines of histories of a few operations, for tests: changes of the row of lock "job", and what processes say.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The examples in help texts, and how a test runs them: as a shell does, in a folder that has
+// Lists the examples in help texts, and runs them for a test as a shell does: in a folder that has
 // scenarios/ and examples/, and interrupted after half a second, since some hunt for a minute. Those that
 // write the traces that the examples of `whorl diff` read run to their end, however busy the machine is.
 #pragma once

@@ -1,4 +1,4 @@
-// The processes of a test of the contract: what the test can do to them and observe of them.
+// Declares what a test of the contract can do to its processes, and observe of them.
 #pragma once
 
 #include <cstdint>

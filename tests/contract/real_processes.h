@@ -1,4 +1,4 @@
-// The contract's processes as real processes on this machine, with a database behind gRPC.
+// Runs the contract's processes as real processes on this machine, with a database behind gRPC.
 #pragma once
 
 #include <memory>

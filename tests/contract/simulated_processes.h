@@ -1,4 +1,4 @@
-// The contract's processes in the simulated world, in virtual time.
+// Runs the contract's processes in the simulated world, in virtual time.
 //
 // A run is determined by its inputs. So each action (start, crash, pause) is added to a scenario at
 // the current virtual time; the scenario then runs again from its start and repeats its past.

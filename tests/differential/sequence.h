@@ -1,4 +1,4 @@
-// A sequence of calls to be sent to the model and to the official emulator.
+// Represents a sequence of calls to send to the model and to the official emulator.
 //
 // Invariants:
 //   1. An operation refers to others (whose transaction it uses, whose commit timestamp it sends)

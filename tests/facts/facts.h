@@ -1,4 +1,4 @@
-// The known facts about Spanner and its emulator, and whether whorl agrees with each.
+// Lists the known facts about Spanner and its emulator, and whether whorl agrees with each.
 //
 // A fact is numbered by section and row of the list in which the facts were collected (a row with
 // several facts has several entries). It names its source and has a verdict:

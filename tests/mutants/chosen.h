@@ -1,11 +1,11 @@
-// Which mutant runs. A woven source (weave.awk) asks whorl::mutants::NAME in each function that the
-// mutant NAME changes; one of them at most is true.
+// Tells which mutant runs. A woven source (weave.awk) asks whorl::mutants::NAME in each function that the
+// mutant NAME changes; at most one of them is true.
 #pragma once
 
 namespace whorl::mutants {
 
-// What the environment's WHORL_MUTANT names; "none", if that is not set. Chosen before any
-// initialiser of a woven source runs, and for good.
+// The value of the environment variable WHORL_MUTANT; "none" if it is not set. It is read before any
+// initialiser of a woven source runs, and never again.
 const char* ChosenName();
 
 }  // namespace whorl::mutants

@@ -1,5 +1,5 @@
-// One process of a protocol under a test's hands: verbs for what happens to it, and one line of
-// text for each thing that it does.
+// Lets a test drive one process of a protocol: it has a verb for each thing that can happen to the
+// process, and writes one line of text for each thing that the process does.
 //
 //   EXPECT_THAT(a.Starts(), ElementsAre("set wake 1s", "run check"));
 //   a.Fails(Code::kUnavailable);         // a protocol's own verb: the reply to what is out

@@ -1,5 +1,5 @@
-// What the tests of the protocol layer share: draws that a test decides and can look at, points in
-// time, and the transactions of spindle in short.
+// Provides what the tests of the protocol layer share: draws that a test decides and can look at,
+// points in time, and short forms of spindle's transactions.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// One process of spindle_v2 under a test's hands (process_under_test.h), with its own verbs:
+// Lets a test drive one process of spindle_v2 (process_under_test.h), with verbs of its own:
 //
 //   EXPECT_THAT(spindle.Starts(), ElementsAre("set tick 10s", "set wake 1s", "run check"));
 //   spindle.SeesNoRow();                 // the check's reply

@@ -1,6 +1,6 @@
-// What every client has to do with whorl's own server, which can delay calls: credentials,
-// cancellation, shutdown, and many transactions at once. Included by one file of each executable,
-// which says how clients are made.
+// Tests every client against whorl's own server, which can delay calls: credentials, cancellation,
+// shutdown, and many transactions at once. One file of each executable includes this, and says how
+// clients are made.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The scenarios of the repository, for tests of all of them or of one.
+// Finds the scenarios of the repository, for tests of all of them or of one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace whorl::sim {
 
-// Those of scenarios/ but its schema, and one of them.
+// The files of scenarios/, except its schema.
 inline std::vector<std::filesystem::path> ScenarioFiles() {
   std::vector<std::filesystem::path> files;
   for (const auto& file : std::filesystem::directory_iterator(WHORL_SOURCE_DIR "/scenarios")) {

@@ -1,4 +1,4 @@
-// Shared by the tests of the database: clients, and a database whose clocks are exact.
+// Provides what the tests of the database share: clients, and a database whose clocks are exact.
 //
 //   Spanner spanner;
 //   Client a = spanner.NewClient();

@@ -1,4 +1,4 @@
-// A child process whose standard output can be read line by line while it runs.
+// Starts a child process, and reads its standard output line by line while it runs.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// A lease whose token is an INT64 that each grant raises (an epoch), as lock tables without commit
-// timestamps have it: a protocol for tests of tokens that are no timestamps.
+// Defines a protocol for tests of tokens that are not timestamps: a lease whose token is an INT64 that
+// each grant raises (an epoch), as in lock tables without commit timestamps.
 //
 // One row per lock: name, heartbeat, epoch, owner. A process that reads a heartbeat a lease and a
 // margin old takes the row by compare-and-set on the heartbeat, and writes the epoch that it read

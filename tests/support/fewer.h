@@ -1,4 +1,4 @@
-// How much a test does where a sanitizer slows it down.
+// Reduces the work of a test where a sanitizer slows it down.
 #pragma once
 
 #include <cstdint>

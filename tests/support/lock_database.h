@@ -1,4 +1,5 @@
-// A database with a protocol's table, behind gRPC: whorl's own server or the official emulator.
+// Provides a database with a protocol's table, behind gRPC: whorl's own server or the official
+// emulator.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// A blocking client of Spanner's API, in protos. It does nothing by itself (no retries, session
+// Calls Spanner's API, blocking, with protos. It does nothing by itself (no retries, session
 // pool or begins) and works with the emulator and with whorl's server.
 #pragma once
 

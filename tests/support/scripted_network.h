@@ -1,4 +1,4 @@
-// A network that injects the faults of a script into the calls of one transaction, and writes a
+// Plays a network: it injects the faults of a script into the calls of one transaction, and writes a
 // transcript by which two ways of running the same transaction can be compared.
 //
 //   Script script = {.transaction = ..., .fates = {{.call = 1, .kind = FateKind::kReplyLost}}};

@@ -1,5 +1,5 @@
-// Scripts: faults in a transaction's calls, and the expected calls and outcome, for every way of
-// running it.
+// Lists scripts, each with faults in a transaction's calls and the expected calls and outcome, for
+// every way of running the transaction.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace whorl {
 
 inline constexpr const char* kScriptDatabase =
     "projects/test-project/instances/test-instance/databases/locks";
-// Its tables.
+// The tables of that database.
 const std::vector<std::string>& ScriptDdl();
 
 // Each script on both kinds of sessions.
 std::vector<Script> AllScripts();
 
-// The same lines for a regular session, which has no precommit tokens and on which Spanner passes
-// on the age of an aborted attempt by itself.
+// Translates the lines of a script to those of a regular session, which has no precommit tokens and
+// on which Spanner passes on the age of an aborted attempt by itself.
 std::vector<std::string> LinesOnRegular(std::vector<std::string> lines);
 
 }  // namespace whorl

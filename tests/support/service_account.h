@@ -1,4 +1,4 @@
-// A service account's key file, in gcloud's form.
+// Makes a service account's key file, in gcloud's form.
 #pragma once
 
 #include <string>

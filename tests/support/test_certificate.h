@@ -1,4 +1,4 @@
-// A certificate for a server on this machine, made for one test.
+// Makes a certificate for a server on this machine, for one test.
 #pragma once
 
 #include <string>

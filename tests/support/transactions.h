@@ -1,4 +1,4 @@
-// Transactions of tests, and clients that are waited for.
+// Makes transactions of tests, and runs them by a client until they are answered.
 #pragma once
 
 #include <gtest/gtest.h>

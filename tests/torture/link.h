@@ -1,4 +1,4 @@
-// A TCP connection that can be held or cut: what lies between one process and Spanner.
+// Forwards a TCP connection between one process and Spanner, and can hold or cut it.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Arbitrary values for the properties of the wire.
+// Generates arbitrary values for the properties of the wire.
 #pragma once
 
 #include <rapidcheck.h>

@@ -1,4 +1,5 @@
-// A process that plays whorl, with a guard and a command under it, and the output of all three.
+// Starts a process that plays whorl, with a guard and a command under it, and reads the output of
+// all three.
 #pragma once
 
 #include <fcntl.h>

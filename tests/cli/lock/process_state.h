@@ -1,4 +1,4 @@
-// The state of a process according to the kernel, for tests that start processes.
+// Asks the kernel for the state of a process, for tests that start processes.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// A running `whorl serve` or `whorl proxy` with its control plane.
+// Runs `whorl serve` or `whorl proxy` with its control plane.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// A client library's transaction under a test's hands. Every verb says what happened; what the
-// runner did is kept as one line each, in `did`:
+// Lets a test drive a client library's transaction. Every verb says what happened; `did` keeps one
+// line for each thing that the runner did:
 //
 //   Client client;
 //   client.Runs(InsertTransaction());

@@ -1,4 +1,4 @@
-// What must be true of checkpoints whatever their bytes are: the body of the fuzzer
+// Checks what must be true of checkpoints with any bytes: the body of the fuzzer
 // (tests/fuzz/checkpoint_fuzz.cc) and of checkpoint_mutations_test.cc.
 #pragma once
 

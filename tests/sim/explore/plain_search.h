@@ -1,5 +1,5 @@
-// The search as plainly as it can be said: whole states in an ordered map, the least (faults, steps)
-// of each by Dijkstra's algorithm. What the engine finds is compared with it.
+// Searches in the plainest way: it keeps whole states in an ordered map, and finds the least
+// (faults, steps) of each by Dijkstra's algorithm. Tests compare the engine's results with it.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// L1: a lease that three clients compete for, in whole ticks, as a model of the search. Small enough
-// to be written for other tools, too: bench/toy_lease.pml is the same system for SPIN.
+// Defines L1, a model for the search: three clients compete for a lease, in whole ticks. It is small
+// enough to be written for other tools, too: bench/toy_lease.pml is the same system for SPIN.
 //
 // A client acquires the lease when it is free or has run out, renews it, releases it, sees that its
 // own has run out, pauses and resumes, crashes and restarts, and writes to a store with its token.

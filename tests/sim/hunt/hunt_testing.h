@@ -1,4 +1,4 @@
-// Worlds and hunts for tests, of every protocol.
+// Makes worlds and hunts of every protocol, for tests.
 #pragma once
 
 #include <gtest/gtest.h>

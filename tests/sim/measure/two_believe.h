@@ -1,4 +1,5 @@
-// Scenarios in which two believe that they lead, for tests of what is said of a violation.
+// Makes scenarios in which two processes believe that they lead, for tests of how a violation is
+// described.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What must be true of the scenario loader for every text there is: the body of the fuzzer
+// Checks what must be true of the scenario loader for every text: the body of the fuzzer
 // (tests/fuzz/scenario_fuzz.cc) and of mutations_test.cc.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A server with one database, and a client that sends it calls of whorl's vocabulary over gRPC.
+// Starts a server with one database, and a client that sends it calls of whorl's vocabulary over gRPC.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Shared by the tests of SQL: the protocols' tables, and functions that compile and evaluate.
+// Provides what the tests of SQL share: the protocols' tables, and functions that compile and evaluate.
 #pragma once
 
 #include <gtest/gtest.h>
