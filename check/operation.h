@@ -93,8 +93,8 @@ struct LogLine {
   // during a pause only a late one.
   std::optional<Duration> lapses_in;
   bool is_renewal = false;  // with kLeads: it led before, and its log has every renewal
-  bool ends =
-      false;  // with kLeadsNot and kRests: what it ends has begun, and there is a line of that
+  // With kLeadsNot and kRests: what it ends has begun, and the record has a line of that.
+  bool ends = false;
   // It is a line of this kind, though it says nothing of the lock that is judged.
   std::optional<Kind> shows;
   std::string unclear;  // with kNotUnderstood: what it was, for people: "event \"Leads\""

@@ -51,8 +51,8 @@ class Ownership {
     // Of processes whose terms were forgotten: when the last of them was surely over.
     std::map<std::string, Timestamp> before;
     std::optional<Timestamp> gap_to;  // changes before it are missing
-    std::vector<std::pair<Timestamp, Timestamp>>
-        outside;  // writes: their commits, and until when they tell
+    // Writes: their commits, and until when they tell.
+    std::vector<std::pair<Timestamp, Timestamp>> outside;
   };
 
   // All in the order of their commits; Changed() comes before what the change did.

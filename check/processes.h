@@ -41,13 +41,13 @@ struct Process {
   bool is_two = false;        // two processes have its id at one time
   std::string file;           // of its last line
   std::string file_of_start;  // of the line by which it started last
-  std::string
-      file_before;  // of the line before that, if that one's process has logged its start there
+  // The file of the line before that, if the process of that line has logged its start there.
+  std::string file_before;
   std::optional<int64_t> number;  // of its last line
-  std::optional<int64_t>
-      number_before;  // of the last line of the process before it, while that may go on
-  int turns =
-      0;  // how often in a row the two of them took turns, each going on where it had stopped
+  // The number of the last line of the process before it, while that one may go on.
+  std::optional<int64_t> number_before;
+  // How often in a row the two took turns, each going on where it had stopped.
+  int turns = 0;
   std::optional<Timestamp> last_line;  // by its clock
   std::deque<End> ends;                // the newest kEndsKept
 };

@@ -82,8 +82,8 @@ class RecordCounts {
     std::string reason;
     Bearing bearing = Bearing::kNone;
     int64_t count = 0;
-    std::vector<std::pair<std::string, int64_t>>
-        words;  // most frequent first; not all if they are many
+    // The most frequent first. If there are many, not all are listed.
+    std::vector<std::pair<std::string, int64_t>> words;
   };
 
   void Use(Used as, int64_t count = 1) { used_[static_cast<size_t>(as)] += count; }

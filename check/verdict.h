@@ -60,8 +60,8 @@ struct HistoryMetrics {
   int64_t grants = 0;                        // tokens installed, renewals left out
   int64_t takeovers = 0;                     // grants to another process than the last owner
   std::vector<TakeoverCost> takeover_costs;  // of takeovers whose call was logged
-  std::vector<Duration>
-      without_holder;  // from the end of each lease that ran out to the next grant
+  // From the end of each lease that ran out to the next grant.
+  std::vector<Duration> without_holder;
   std::vector<Duration> belief_overlaps;
   std::vector<Duration> work_overlaps;
   int64_t renewals = 0;                 // of leases, by their owners

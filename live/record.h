@@ -15,8 +15,8 @@ namespace whorl::live {
 struct ReportedEvent {
   sim::Instant at;
   sim::ObservedEvent what;
-  std::optional<sim::Instant>
-      lapses_at;  // for LeadershipViewChanged: when the belief lapses by the clock
+  // For LeadershipViewChanged: when the belief lapses by the clock.
+  std::optional<sim::Instant> lapses_at;
   WHORL_FIELDS(ReportedEvent, at, what, lapses_at);
 };
 

@@ -94,8 +94,8 @@ class Catalogue {
   Schema schema_;
   Options options_;
   std::vector<std::optional<CompiledStatement>> plans_;  // by Sql::index()
-  std::map<const std::string*, CompiledStatement>
-      registered_;  // by the text's address; never iterated
+  // By the text's address; never iterated.
+  std::map<const std::string*, CompiledStatement> registered_;
 };
 
 }  // namespace whorl::model

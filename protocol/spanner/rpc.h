@@ -117,8 +117,8 @@ struct ExecuteSql {
   SessionName session;
   TransactionSelector transaction;
   Statement statement;
-  int64_t sequence_number =
-      0;  // for DML; Spanner answers a repeated number but does not run the statement again
+  // For DML: Spanner answers a repeated number, but does not run the statement again.
+  int64_t sequence_number = 0;
   WHORL_FIELDS(ExecuteSql, session, transaction, statement, sequence_number);
 };
 struct BeginTransaction {

@@ -82,8 +82,8 @@ class Guide {
 
   // All that later choices depend on, for checkpoints.
   std::map<uint64_t, Cell> cells;
-  std::array<std::vector<BranchPoint>, kNearMissKinds>
-      nearest;  // by NearMissKind, the least distance first
+  // By NearMissKind, the least distance first.
+  std::array<std::vector<BranchPoint>, kNearMissKinds> nearest;
   friend bool operator==(const Guide&, const Guide&) = default;
 
  private:

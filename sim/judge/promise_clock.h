@@ -34,16 +34,16 @@ struct PromiseClock {
   std::vector<Gap> gaps;             // by limit
   std::vector<int16_t> standing;     // the nodes whose clocks stand still
   Duration current_timestamp_error;  // the greatest so far, either way
-  std::vector<uint16_t>
-      mended;  // the locks whose no_wedge is promised again since this observation
+  // The locks whose no_wedge is promised again since this observation.
+  std::vector<uint16_t> mended;
   WHORL_FIELDS(PromiseClock, void_until, gaps, standing, current_timestamp_error, mended);
 
   static PromiseClock For(const CheckerSetup& setup);
 
   void Observe(const Observation& observation, const CheckerSetup& setup);
 
-  // Whether the invariant is not promised for the lock at that time, or not by so much. `by` says by how much it was
-  // violated; 0: it has no measure.
+  // Whether the invariant is not promised for the lock at that time, or may be violated by `by`. `by`: the measure of
+  // the violation; 0 if the invariant has no measure.
   bool IsVoid(Invariant invariant, uint16_t lock, Instant at, Duration by,
               const CheckerSetup& setup) const;
   // For how long the limit has voided its promise in a run that ends at `end`; 0 of one that has a measure.

@@ -86,8 +86,8 @@ class JepsenWriter : public ObservationSink {
   std::map<LockOf, Operation> acquiring_;
   std::set<ProcessId> leaving_;  // asked to stop
   std::map<AskOf, Operation> asked_;
-  std::map<WriteOf, std::deque<Operation>>
-      writing_;  // of equal writes, the oldest is taken to end first
+  // Of equal writes, the oldest is taken to end first.
+  std::map<WriteOf, std::deque<Operation>> writing_;
 };
 
 }  // namespace whorl::sim

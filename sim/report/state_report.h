@@ -47,8 +47,8 @@ class StateWatch : public ObservationSink {
  private:
   std::vector<FaultTimes> faults_;
   std::map<std::pair<ProcessId, uint16_t>, Observation> answers_;
-  std::map<std::tuple<ProcessId, uint16_t, RequestId>, StepName>
-      steps_;  // steps of open transactions
+  // The steps of open transactions.
+  std::map<std::tuple<ProcessId, uint16_t, RequestId>, StepName> steps_;
 };
 
 // The state of `world` at `at`. REQUIRES: `watch` has heard the run of `world` from its start, and

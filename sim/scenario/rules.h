@@ -1,10 +1,10 @@
-// What checkers must know about a protocol beyond its promises: how to read its table, when a lease
-// ends, which keys a process may write, and how long a lock may be without a holder.
+// Defines what checkers must know about a protocol beyond its promises: how to read its table, when a
+// lease ends, which keys a process may write, and how long a lock may be without a holder.
 //
-// Each protocol has one table (RulesOf): data, but for what only simulated runs need, times without faults. A new
-// protocol adds its table here; one outside of this repository passes its table to AddProtocol (add_protocol.h).
-// The rules are written from the protocol's description and do not use the protocol's code, so a
-// mistake in one shows in the other.
+// Each protocol has one table of rules (RulesOf). It is data, except for the functions that compute times, which
+// only simulated runs need. A new protocol adds its table here; a protocol outside of this repository passes its
+// table to AddProtocol (add_protocol.h). The rules are written from the protocol's description and do not use the
+// protocol's code, so a mistake in one shows in the other.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ namespace whorl::sim {
 
 // The key of a lock's row.
 struct RowKeyRule {
-  std::optional<int64_t> only =
-      {};  // of the table's only lock, whatever it is called; otherwise the lock's name
+  // The key of the row if the table has a single lock, with any name. nullopt: the key is the lock's name.
+  std::optional<int64_t> only = {};
 
   Value operator()(std::string_view lock) const {
     return only ? Value(*only) : Value(std::string(lock));
@@ -45,12 +45,14 @@ struct LeaseUsedRule {
   }
 };
 
-// When the lease in a row that its owner wrote ends; nothing if the row does not say.
+// When the lease in a row that its owner wrote ends; nullopt if the row does not say.
 struct LeaseUntilRule {
-  // One of these two, TIMESTAMP: the last sign of life, after which a lease lasts; or the end itself.
+  // The index of a TIMESTAMP column. A table has one of the two: the time of the last renewal, from which the
+  // lease counts; or the end of the lease.
   std::optional<size_t> renewed = {};
   std::optional<size_t> until = {};
-  // The lease of the row's owner in milliseconds, if the row states it: INT64. NULL: the owner's own.
+  // The index of an INT64 column with the owner's lease in milliseconds, if the table has one. If the value is
+  // NULL, the lease is the one that the owner was started with.
   std::optional<size_t> lease_ms = {};
 
   std::optional<Timestamp> operator()(const Row& row, Duration owners_lease) const;
@@ -58,8 +60,8 @@ struct LeaseUntilRule {
 
 // Whether the row says that its owner has released the lock.
 struct ReleasedRule {
-  std::optional<size_t> null_column =
-      {};  // it is NULL then; nothing: a released row is deleted, or none is
+  // The column that is NULL in a released row. nullopt: the owner deletes the row, or never releases it.
+  std::optional<size_t> null_column = {};
 
   bool operator()(const Row& row) const { return null_column && IsNull(row[*null_column]); }
 };
@@ -75,16 +77,16 @@ struct SideRowRule {
 enum class Deletes : uint8_t {
   kNone,
   kAny,
-  kWithUnderscore,  // those whose keys have one after their first character
+  kWithUnderscore,  // rows whose keys have an underscore after their first character
 };
 
-// What a protocol's statements write, by which a change of a row is told from a write of an operator, and
-// from that of another process.
+// What a protocol's statements write. It shows whether a change of a row was made by an operator or by a process,
+// and by which process.
 struct StatementRules {
-  // Whether they are known. If not, a process may have made any change.
+  // Whether the protocol's statements are known. If not, a process may have made any change.
   bool are_known = false;
   Deletes deletes = Deletes::kNone;
-  // A process may delete the row of a holder that is another one.
+  // A process may delete the row of another holder.
   bool delete_rows_of_others = false;
   // The heartbeat names neither token nor holder: any process may renew the row.
   bool renew_rows_of_others = false;
@@ -92,11 +94,11 @@ struct StatementRules {
   bool token_is_commit = false;
   // An UPDATE sets the holder to NULL, to release the lock.
   bool empty_holder = false;
-  // The time of the renewal is CURRENT_TIMESTAMP(), that of the statement, not its commit timestamp.
+  // A renewal writes CURRENT_TIMESTAMP() of its statement, not its commit timestamp.
   bool renewed_is_current = false;
 };
 
-// A time from a fault to the grant.
+// Statistics of the time from a fault to the next grant.
 struct ClosedForm {
   Duration mean;
   Duration p99;
@@ -108,7 +110,7 @@ struct Rules {
   // Indexes of columns in a row.
   size_t key_column = 0;
   // The token, in a column of type TIMESTAMP or INT64 (protocol/token.h). A change to a token that
-  // is not NULL is a grant, unless it renews a lease. Nothing if the protocol has no tokens: then
+  // is not NULL is a grant, unless it renews a lease. nullopt if the protocol has no tokens: then
   // the process that writes an owner into a row is its owner.
   std::optional<size_t> token_column;
   size_t owner_column = 0;  // for a protocol without tokens
@@ -118,7 +120,7 @@ struct Rules {
   // The step by which an owner deletes its row to give the lock back.
   std::optional<StepName> releasing_step;
   // The steps whose transactions lock the rows that they read or write. If a process gives such a
-  // transaction up, or crashes, it may keep others out until Spanner aborts it for being idle.
+  // transaction up, or crashes, the transaction may keep others out until Spanner aborts it as idle.
   std::span<const StepName> locking_steps;
 
   RowKeyRule row_key = {};
@@ -131,20 +133,20 @@ struct Rules {
   Duration (*wedge_bound)(Duration greatest_lease, Duration round_trip_p999) = nullptr;
 
   StatementRules statements = {};
-  // How long after a renewal a leader renews again without faults, on the average. Null: it is not known.
+  // The mean time from a renewal to the leader's next one, without faults. Null: it is not known.
   Duration (*renewal_pause)(Duration lease_used) = nullptr;
   // A process tells its application that it leads only one lease after the grant.
   bool leads_a_lease_late = false;
-  // By our analysis, the time from a crash or a pause of the leader to the grant, with one follower and RPCs
-  // that take no time. Null: there is none.
+  // The analysed time from a crash or a pause of the leader to the next grant, with one follower and RPCs that
+  // take no time. Null: it was not analysed.
   ClosedForm (*takeover_time)(Duration lease_used) = nullptr;
 
   // The column that is NULL in a row without a holder.
   size_t HolderColumn() const { return token_column.value_or(owner_column); }
 };
 
-// N of paced_calls, for a process with this lease: how many transactions of one step it may start in any
-// second while they end alike: eight looks or claims, whose pauses double from 30 ms, and heartbeats every
+// N of paced_calls for a process with this lease: how many transactions of one step it may start in any second
+// while they end alike. It allows eight looks or claims, whose pauses double from 30 ms, and a heartbeat every
 // sixteenth of the lease.
 constexpr int64_t StartsInSecondMax(Duration lease_used) {
   constexpr int64_t kLooks = 8;
@@ -155,16 +157,16 @@ constexpr int64_t StartsInSecondMax(Duration lease_used) {
 // Whether a process may delete the row with this key.
 bool MayDelete(Deletes deletes, std::string_view key);
 
-// REQUIRES: a protocol of Protocols().
+// The rules of a protocol. REQUIRES: it is in Protocols().
 const Rules& RulesOf(std::string_view protocol);
-// Called by AddProtocol.
+// Adds the rules of a protocol. Only AddProtocol calls it.
 void AddRules(const Rules& rules);
 
 // Whether the row names a holder of the lock.
 bool IsHeld(const Rules& rules, const Row& row);
 
-// The key that `text` stands for; the lock's name stands for the key of the lock's row. Nothing if
-// the text cannot be converted to the key's type.
+// Converts `text` to a key; the lock's name becomes the key of the lock's row. nullopt if the text
+// cannot be converted to the key's type.
 std::optional<Value> ParseKey(const Rules& rules, std::string_view lock, std::string_view text);
 
 }  // namespace whorl::sim

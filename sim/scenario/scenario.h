@@ -52,8 +52,8 @@ struct NodeSpec {
   std::vector<uint16_t> locks;  // indexes into Scenario::locks; empty in the file means all
   Duration lease = Seconds(10);
   std::optional<Instant> start_at = Instant{};  // nothing: only a `start` fault starts it
-  std::optional<Duration>
-      deadline;  // when the context given to Run or Lock ends, from the start on
+  // The time from the start to the end of the context that is given to Run or Lock.
+  std::optional<Duration> deadline;
   Use use = Use::kHasLock;
   ClockSpec clock;
   WHORL_FIELDS(NodeSpec, name, id, locks, lease, start_at, deadline, use, clock);

@@ -64,8 +64,8 @@ uint64_t KeyOf(const Scenario& scenario, const FaultSpec& fault) {
 
 std::vector<uint64_t> NamesOfFaults(const Scenario& scenario) {
   std::vector<uint64_t> names;
-  std::map<uint64_t, uint64_t>
-      met;  // how often each name has occurred, since two faults may have the same text
+  // How often each name has occurred, since two faults may have the same text.
+  std::map<uint64_t, uint64_t> met;
   for (const FaultSpec& fault : scenario.faults) {
     const uint64_t name = KeyOf(scenario, fault);
     names.push_back(Combine(name, met[name]++));

@@ -292,7 +292,7 @@ TEST_F(CliHuntTest, OnAFullDiskACheckpointStaysAsItWas) {
   EXPECT_EQ(at_once.code, 3);  // before any run
   EXPECT_THAT(at_once.err, HasSubstr("part.hunt: cannot be written: "));
   EXPECT_EQ(ReadText(folder_ / "part.hunt"), text);
-  // The file as it is fits; with the results of this hunt, it does not.
+  // The present file fits into this limit; with the results of this hunt it does not.
   const std::string blocks = std::to_string(text.size() / 512 + 2);
   const Ended later = Shell("(trap '' XFSZ; ulimit -f " + blocks + "; " + hunt + ") | cat");
   EXPECT_EQ(later.out, whole);

@@ -1,5 +1,5 @@
-// Serves the files of the kinds of faults: descriptions of common keys, and the scenario as it is
-// read so far.
+// Provides what the files of the kinds of faults share: descriptions of common keys, and access to the
+// scenario that is being read.
 #pragma once
 
 #include <span>

@@ -47,8 +47,8 @@ Key FormOf(const LockModel& model, const LockModel::State& state, const View& vi
 struct Comparison {
   size_t states = 0;  // distinct in the finer view
   size_t forms = 0;   // distinct in the coarser one
-  size_t different =
-      0;  // states from which other forms are reached than from the first of their form
+  // States from which other forms are reached than from the first state of their form.
+  size_t different = 0;
 };
 
 // Visits the first `limit` states that the finer view tells apart. If the coarser one is fine enough, all
