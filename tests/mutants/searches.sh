@@ -26,6 +26,8 @@ command_for() {
     echo "mutant_hunter --protocol ${1%/*} --invariant ${1#*/} --findings"
   elif [[ "$1" == model_* ]]; then
     echo "mutant_model_hunter $(options_of "$1" | xargs)"
+  elif [[ "$1" == world_* ]]; then
+    echo "mutant_world_hunter $(options_of "$1" | xargs)"
   else
     echo "mutant_hunter $(options_of "$1" | xargs)"
   fi
