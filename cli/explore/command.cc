@@ -102,9 +102,9 @@ class Explorer {
     const explore::Ending ending = report.result.ending;
     return EndJudged(printed.ok() ? checkpoint_.status() : printed, *request_.exits,
                      {.has_found = AnyDecides(report.findings, true),
+                      .has_failed = AnyDecides(report.findings, false),
                       .is_incomplete = ending == explore::Ending::kMemory ||
-                                       ending == explore::Ending::kStopped ||
-                                       AnyDecides(report.findings, false)});
+                                       ending == explore::Ending::kStopped});
   }
 
  private:
