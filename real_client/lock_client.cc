@@ -140,13 +140,13 @@ class LockClient::Core {
           const std::lock_guard lock(wait->mutex);
           ++wait->left;
         }
-        // A lock that gave up before the timeout would count as given back.
+        // A lock that gave up by itself would count as given back: at the timeout they are all told to.
         const auto stopped = [wait] {
           const std::lock_guard lock(wait->mutex);
           --wait->left;
           wait->changed.notify_all();
         };
-        host->Stop(stopped, timeout);
+        host->Stop(stopped, timeout + Seconds(1));
       }
       const std::lock_guard lock(wait->mutex);
       wait->counted = true;
