@@ -75,8 +75,9 @@ class LockHost : public std::enable_shared_from_this<LockHost>, private MachineH
   void Stop(std::function<void()> done, std::optional<Duration> release_timeout = std::nullopt);
   void Ask(Question question, std::function<void(const Answer&)> done);
   void HearOfRelease();
-  // Cancels what still has to be heard from Spanner before Stop() is done.
+  // Cancels what still has to be heard from Spanner before Stop() is done. Work that ends later has the usual time.
   void GiveUpReleasing() {
+    release_timeout_.reset();
     if (phase_ == Phase::kStopping && work_stopped_) machine_.CancelTransactions();
   }
 
