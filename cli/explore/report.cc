@@ -124,11 +124,9 @@ std::string EndingText(const ExploreReport& report) {
 std::string ExactText(const ExploreFinding& finding) {
   if (finding.found.is_confirmed) return finding.found.run.checks[finding.invariant].first->text;
   const std::string& problem = finding.found.run.schedule_problem;
-  return Cat(
-      "neither found nor held: in exact time the same steps do not violate it, so it may be an "
-      "accident of the "
-      "grid; another --grid may tell",
-      problem.empty() ? "" : Cat(" (", problem, ")"));
+  return Cat("neither found nor held: in exact time these steps do not violate it; it may be ",
+             "an accident of the grid, which another --grid would show",
+             problem.empty() ? "" : Cat(" (", problem, ")"));
 }
 
 void PrintFinding(const ExploreReport& report, const ExploreFinding& finding) {
