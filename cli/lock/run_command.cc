@@ -6,10 +6,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -96,18 +98,42 @@ class EventQueue {
   bool stopped_ = false;         // guarded by mutex_
 };
 
+// Wakes the one thread that waits for it.
+class Bell {
+ public:
+  void Ring() {
+    const std::lock_guard lock(mutex_);
+    rung_ = true;
+    changed_.notify_one();
+  }
+  // Waits for `least`, and then for as long as `more` until the bell has rung or `stop` is requested.
+  void Wait(const std::stop_token& stop, Duration least, Duration more) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, stop, std::chrono::nanoseconds(least.ns), [] { return false; });
+    changed_.wait_for(lock, stop, std::chrono::nanoseconds(more.ns), [this] { return rung_; });
+    rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool rung_ = false;  // guarded by mutex_
+};
+
 Json JsonOf(const Value& value) { return sim::ValueJson(value); }
 
 // Turns what happens to one lock into events.
 class Reporter final : public real_client::LockObserver {
  public:
-  // Sets `heard` when Spanner, or an error in its place, was heard of.
+  // Sets `heard` when Spanner, or an error in its place, was heard of. Calls `on_written` after each write,
+  // on the client's thread.
   Reporter(const LockRequest& request, std::string lock, EventQueue& queue,
-           std::atomic<bool>& heard)
+           std::atomic<bool>& heard, std::function<void()> on_written)
       : request_(request),
         lock_(std::move(lock)),
         queue_(queue),
         heard_(heard),
+        on_written_(std::move(on_written)),
         id_watch_(request.info(), request.id, request.LeaseUsed()) {}
 
   const std::string& lock() const { return lock_; }
@@ -151,6 +177,7 @@ class Reporter final : public real_client::LockObserver {
     const std::string step(transaction.step);
     id_watch_.Ended(step, transaction.outcome != WordOf(Outcome::kUnknown),
                     real_client::MonotonicNow());
+    if (transaction.committed) on_written_();
     if (real_client::IsAnswer(status)) latency_.Heard(step, transaction.took);
     if (status.code == Code::kCancelled) return;
     // A step answers again when that step does: reads may succeed where every write is denied.
@@ -195,6 +222,7 @@ class Reporter final : public real_client::LockObserver {
   const std::string lock_;
   EventQueue& queue_;
   std::atomic<bool>& heard_;
+  const std::function<void()> on_written_;
   IdWatch id_watch_;
   LatencyHint latency_;
   Leadership leadership_;
@@ -232,8 +260,8 @@ class Runner {
     for (const std::string& name : request_.names) {
       if (!status.ok()) break;
       real_client::LockOptions options = LockOptionsOf(request_, name);
-      options.observer =
-          reporters_.emplace_back(std::make_shared<Reporter>(request_, name, queue_, heard_));
+      options.observer = reporters_.emplace_back(std::make_shared<Reporter>(
+          request_, name, queue_, heard_, [this] { look_again_.Ring(); }));
       if (metrics != nullptr) {
         options.observer = metrics->metrics.Observe(name, request_.protocol, options.observer);
       }
@@ -274,21 +302,20 @@ class Runner {
   }
 
   // Looks, until it is stopped, whether other processes write under this one's id: at first, since a
-  // process that comes second should notice, and then now and again, several times between two writes.
+  // process that comes second should notice, and then now and again. Each write of this process is followed by
+  // a look, so that what another writes after it is seen by the next ones. Those come at random moments: two
+  // processes of one pace, whose writes follow each other closely, would otherwise miss each other for good.
   void WatchId(const std::stop_token& stop, LockClient& client) {
     const Duration lease = request_.LeaseUsed();
     const LocalInstant began = real_client::MonotonicNow();
-    std::mutex mutex;
-    std::condition_variable_any changed;
-    for (uint32_t turn = 0; !stop.stop_requested(); ++turn) {
+    std::minstd_rand random{std::random_device()()};
+    while (!stop.stop_requested()) {
       Duration pace = lease / 2;
       for (const auto& reporter : reporters_) pace = std::min(pace, reporter->id_watch().Pace());
-      // A fifth to two fifths of it, not always the same, or another process could write unseen in the
-      // same part of each.
-      const Duration pause =
-          std::max(pace * static_cast<int64_t>(4 + turn * 7 % 5) / 20, Milliseconds(100));
-      std::unique_lock lock(mutex);
-      changed.wait_for(lock, stop, std::chrono::nanoseconds(pause.ns), [] { return false; });
+      constexpr Duration kLeast = Milliseconds(100);
+      const Duration longest = std::max(pace * 2 / 5 - kLeast, kLeast);
+      look_again_.Wait(stop, kLeast,
+                       Nanoseconds(std::uniform_int_distribution<int64_t>(0, longest.ns)(random)));
       constexpr int64_t kEvery = 4;
       const int64_t leases = (real_client::MonotonicNow() - began).ns / lease.ns;
       if (stop.stop_requested() || (leases >= kEvery && leases % kEvery != 0)) continue;
@@ -358,6 +385,7 @@ class Runner {
   EventQueue queue_;
   std::vector<std::shared_ptr<Reporter>> reporters_;
   std::atomic<bool> heard_ = false;
+  Bell look_again_;                        // rung when this process has written
   std::optional<LocalInstant> signalled_;  // when; used on the signals' thread only
 };
 
