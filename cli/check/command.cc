@@ -25,6 +25,7 @@
 #include "cli/exit_rules.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/junit.h"
 #include "cli/output.h"
 #include "cli/page.h"
 #include "sim/scenario/fields.h"
@@ -158,7 +159,8 @@ std::string Refusal(const CheckRequest& request) {
     const absl::Status missing = PagesMissing();
     if (!missing.ok()) return std::string(missing.message());
   }
-  for (const std::string* output : {&request.html_path, &request.scenario_path}) {
+  for (const std::string* output :
+       {&request.html_path, &request.scenario_path, &request.junit_path}) {
     std::error_code ignored;  // what is not there is no input
     for (const std::string& file : request.files) {
       if (output->empty() || !std::filesystem::equivalent(*output, file, ignored)) continue;
@@ -206,6 +208,13 @@ std::string RemedyFor(const std::string& reason, const CheckRequest& request) {
   }
   if (reason == check::kNoExpression) return "; mend the expressions of --pattern";
   return {};
+}
+
+// Why the verdict is not of all that there is; empty if it is.
+std::string WhyUnfinished(const CommandResult& result, const Judgement& judgement) {
+  if (result.has_failed) return std::string(judgement.failure().message());
+  if (result.is_incomplete) return "interrupted before the end of the files";
+  return result.has_bad_input ? "some of the input is bad: see standard error" : "";
 }
 
 // Says that nothing was read that would give a verdict.
@@ -266,6 +275,8 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
         *protocol,
         {.wanted = reading.wanted, .format = check::InputFormat::kJson, .pattern = nullptr});
   }
+  JunitFile junit("whorl check");
+  if (const absl::Status opened = junit.Open(request.junit_path); !opened.ok()) return End(opened);
   const SignalNotice notice;
   ReadAll(sources, judgement, /*tells=*/!request.json);
   ComplainOfMore(judgement);
@@ -293,12 +304,19 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
         "leaderships end, or work, and none begins: the lines by which they begin were not "
         "recognised");
   }
-  return EndJudged(
-      FlushStdout(), *request.exits,
-      {.has_found = has_found,
-       .has_failed = !judgement.failure().ok(),
-       .has_bad_input = judgement.errors() > 0 || !verdict.problems.empty() || verdict.only_ends,
-       .is_incomplete = SignalNotice::HasCome() && !EndsBySignal(request)});
+  const CommandResult result = {
+      .has_found = has_found,
+      .has_failed = !judgement.failure().ok(),
+      .has_bad_input = judgement.errors() > 0 || !verdict.problems.empty() || verdict.only_ends,
+      .is_incomplete = SignalNotice::HasCome() && !EndsBySignal(request)};
+  if (junit.is_wanted()) {
+    for (JunitTest& test : JunitTestsOf(verdict, *protocol, *request.exits)) {
+      junit.Add(std::move(test));
+    }
+  }
+  absl::Status done = junit.Commit(WhyUnfinished(result, judgement));
+  done.Update(FlushStdout());
+  return EndJudged(done, *request.exits, result);
 }
 
 SubCommand AddCheckCommand(CLI::App& root, const GrpcCommands& grpc) {

@@ -12,6 +12,7 @@
 #include "check/time_spelling.h"
 #include "cli/exit_rules.h"
 #include "cli/inputs.h"
+#include "cli/junit.h"
 #include "cli/option_values.h"
 #include "sim/scenario/fields.h"
 
@@ -194,6 +195,7 @@ void AddCheckOptions(CLI::App& app, const std::shared_ptr<CheckRequest>& request
   app.add_flag("--promised", request->exits->promised_only,
                "end with 1 for what the protocol promises alone, not for all that is violated");
   AddAcceptIncomplete(app, request->exits);
+  AddJunit(app, request->junit_path);
   app.add_flag("--json", request->json, "print one JSON document");
   app.footer(std::string(kCheckFooter));
 }

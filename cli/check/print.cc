@@ -217,6 +217,31 @@ Json CostsJson(const std::vector<check::TakeoverCost>& costs) {
 
 }  // namespace
 
+std::vector<JunitTest> JunitTestsOf(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
+                                    const ExitRules& rules) {
+  std::vector<JunitTest> tests;
+  const std::string group(protocol.name);
+  for (const InvariantResult& found : verdict.invariants) {
+    JunitTest test{.group = group,
+                   .name = std::string(WordOf(found.invariant)),
+                   .text = Cat(check::HistoryWordOf(found.verdict), ": ", Explained(found))};
+    if (Decides(found, protocol, rules)) {
+      test.outcome = JunitOutcome::kFailed;
+    } else if (found.verdict != Verdict::kHolds && found.verdict != Verdict::kViolated) {
+      test.outcome = JunitOutcome::kSkipped;
+    }
+    tests.push_back(std::move(test));
+  }
+  if (verdict.outside_count > 0) {
+    tests.push_back(
+        {.group = group,
+         .name = "outside_write",
+         .outcome = OutsideDecides(verdict, rules) ? JunitOutcome::kFailed : JunitOutcome::kPassed,
+         .text = verdict.outside_writes.front().text});
+  }
+  return tests;
+}
+
 Json VerdictDocument(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
                      const CheckRequest& request, int64_t errors) {
   Json json = {{"format", "whorl-check"}, {"version", kCheckFormat}, {"whorl", kVersion}};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "check/history_report.h"
@@ -10,6 +11,7 @@
 #include "check/verdict.h"
 #include "cli/check/judgement.h"
 #include "cli/check/request.h"
+#include "cli/junit.h"
 #include "sim/scenario/json_text.h"
 
 namespace whorl::cli {
@@ -24,6 +26,10 @@ bool OutsideDecides(const check::HistoryVerdict& verdict, const ExitRules& rules
 // What is violated and does not decide comes last, below a line that says so.
 void PrintVerdict(const check::HistoryVerdict& verdict, const ProtocolInfo& protocol,
                   const ExitRules& rules);
+
+// The verdict as tests: one for each invariant, and one for writes from outside.
+std::vector<JunitTest> JunitTestsOf(const check::HistoryVerdict& verdict,
+                                    const ProtocolInfo& protocol, const ExitRules& rules);
 
 // `errors`: lines that could not be read.
 sim::Json VerdictDocument(const check::HistoryVerdict& verdict, const ProtocolInfo& protocol,

@@ -47,6 +47,7 @@ struct CheckRequest {
   std::string resume_path;  // empty: nothing is kept for another process
   std::string scenario_path;
   std::string html_path;
+  std::string junit_path;
   bool explain = false;
   bool timeline = false;
   bool json = false;

@@ -21,6 +21,7 @@
 #include "cli/explore/report.h"
 #include "cli/explore/request.h"
 #include "cli/interrupt.h"
+#include "cli/junit.h"
 #include "cli/output.h"
 #include "sim/explore/counterexample.h"
 #include "sim/explore/engine/model_digest.h"
@@ -72,6 +73,10 @@ class Explorer {
     if (!request_.out.empty()) {
       if (const absl::Status opened = file.Open(request_.out); !opened.ok()) return End(opened);
     }
+    JunitFile junit("whorl explore");
+    if (const absl::Status opened = junit.Open(request_.junit_path); !opened.ok()) {
+      return End(opened);
+    }
     if (!request_.save_folder.empty()) {
       if (const absl::Status made = MakeFolder(request_.save_folder); !made.ok()) return End(made);
     }
@@ -98,13 +103,19 @@ class Explorer {
       }
     }
     if (!request_.json) PrintExplored(report);
-    const absl::Status printed = FlushStdout();
     const explore::Ending ending = report.result.ending;
-    return EndJudged(printed.ok() ? checkpoint_.status() : printed, *request_.exits,
+    const bool is_incomplete =
+        ending == explore::Ending::kMemory || ending == explore::Ending::kStopped;
+    if (junit.is_wanted()) {
+      for (JunitTest& test : JunitTestsOf(report)) junit.Add(std::move(test));
+    }
+    absl::Status done = junit.Commit(is_incomplete ? "the search was not complete" : "");
+    done.Update(FlushStdout());
+    done.Update(checkpoint_.status());
+    return EndJudged(done, *request_.exits,
                      {.has_found = AnyDecides(report.findings, true),
                       .has_failed = AnyDecides(report.findings, false),
-                      .is_incomplete = ending == explore::Ending::kMemory ||
-                                       ending == explore::Ending::kStopped});
+                      .is_incomplete = is_incomplete});
   }
 
  private:

@@ -234,6 +234,28 @@ Json ExploredDocument(const ExploreReport& report) {
   return document;
 }
 
+std::vector<JunitTest> JunitTestsOf(const ExploreReport& report) {
+  std::vector<JunitTest> tests;
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if ((report.watched & BitOf(invariant)) == 0) continue;
+    JunitTest test{.group = report.request.world.protocol,
+                   .name = std::string(WordOf(invariant)),
+                   .text = EndingText(report)};
+    for (const ExploreFinding& finding : report.findings) {
+      if (finding.invariant != invariant) continue;
+      const bool is_confirmed = finding.found.is_confirmed;
+      if (finding.decides && is_confirmed) test.outcome = JunitOutcome::kFailed;
+      if (finding.decides && !is_confirmed && test.outcome == JunitOutcome::kPassed) {
+        test.outcome = JunitOutcome::kError;
+      }
+      test.text = Cat(ExactText(finding), "\n", test.text);
+      if (!finding.saved.empty()) test.text += Cat("\n", finding.saved);
+    }
+    tests.push_back(std::move(test));
+  }
+  return tests;
+}
+
 absl::StatusOr<std::string> SaveCounterexample(const sim::Scenario& scenario,
                                                const std::string& folder) {
   const std::string text = sim::ScenarioText(scenario);

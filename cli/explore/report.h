@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/explore/request.h"
+#include "cli/junit.h"
 #include "sim/explore/counterexample.h"
 #include "sim/explore/engine/result.h"
 #include "sim/explore/lock_model.h"
@@ -45,6 +46,9 @@ std::string CountsText(const explore::SearchResult<sim::Move>& result);
 // On standard output.
 void PrintExplored(const ExploreReport& report);
 sim::Json ExploredDocument(const ExploreReport& report);
+
+// The search as tests, one for each invariant that was looked for.
+std::vector<JunitTest> JunitTestsOf(const ExploreReport& report);
 
 // Writes the scenario into the folder, under its name, and returns the path. An existing file is kept: if its
 // text is the same nothing is written, else the scenario gets the next free name (x-2.json). Returns an error

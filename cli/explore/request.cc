@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/exit_rules.h"
 #include "cli/inputs.h"
+#include "cli/junit.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "sim/scenario/assumptions.h"
@@ -382,6 +383,7 @@ void AddRunOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request
       "threads (default: one for each core); changes no output");
   app.add_flag("--json", request->json, "print JSON instead of text");
   app.add_option("--out", request->out, "write the JSON into FILE")->type_name("FILE");
+  AddJunit(app, request->junit_path);
   app.add_option("--save", request->save_folder,
                  "write a scenario of each violation into DIR, for whorl replay; no file there is "
                  "overwritten")

@@ -38,6 +38,7 @@ struct ExploreRequest {
   bool timeline = false;
   bool json = false;
   std::string out;
+  std::string junit_path;
   std::string checkpoint;  // the file; empty: none
   std::string save_folder;
   std::string command;  // how this command was called

@@ -12,6 +12,7 @@
 #include "cli/grpc/commands.h"
 #include "cli/grpc/replay_on_report.h"
 #include "cli/inputs.h"
+#include "cli/junit.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/page.h"
@@ -130,6 +131,7 @@ class ReplayOn {
       if (path->empty()) continue;
       if (absl::Status opened = file->Open(*path); !opened.ok()) return opened;
     }
+    if (absl::Status opened = junit_.Open(request_.junit_path); !opened.ok()) return opened;
     return request_.trace_folder.empty() ? absl::OkStatus() : MakeFolder(request_.trace_folder);
   }
 
@@ -288,8 +290,30 @@ class ReplayOn {
     if (request_.json || !request_.out.empty()) {
       if (absl::Status written = WriteDocument(); !written.ok()) return End(written);
     }
+    if (absl::Status written = WriteJunit(); !written.ok()) return End(written);
     if (!request_.json) report_.PrintSummary(compared_, skipped_);
     return EndJudged(FlushStdout(), *request_.exits, {.has_found = good != compared_.size()});
+  }
+
+  absl::Status WriteJunit() {
+    if (!junit_.is_wanted()) return absl::OkStatus();
+    for (const sim::Scenario& scenario : scenarios_) {
+      const std::string why = WhySkipped(request_, scenario);
+      if (why.empty()) continue;
+      junit_.Add({.group = scenario.protocol,
+                  .name = scenario.name,
+                  .outcome = JunitOutcome::kSkipped,
+                  .text = why});
+    }
+    for (const Compared& compared : compared_) {
+      std::ostringstream text;
+      ReplayOnReport(text, on_, 0).Print(compared);
+      junit_.Add({.group = compared.scenario->protocol,
+                  .name = compared.scenario->name,
+                  .outcome = compared.good() ? JunitOutcome::kPassed : JunitOutcome::kFailed,
+                  .text = text.str()});
+    }
+    return junit_.Commit("");
   }
 
   absl::Status WriteDocument() {
@@ -316,6 +340,7 @@ class ReplayOn {
   std::vector<Compared> compared_;   // one for each
   ReplayOnReport report_;
   OutputFile document_;
+  JunitFile junit_{"whorl replay --on"};
   OutputFile saved_;
   OutputFile picture_;
   OutputFile page_;

@@ -30,6 +30,7 @@
 #include "cli/hunt/text.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/junit.h"
 #include "cli/output.h"
 #include "cli/shards/report_file.h"
 #include "sim/judge/run.h"
@@ -59,6 +60,7 @@ class Reporter {
     if (!request_.out.empty()) {
       if (absl::Status opened = file_.Open(request_.out); !opened.ok()) return opened;
     }
+    if (absl::Status opened = junit_.Open(request_.junit_path); !opened.ok()) return opened;
     if (!request_.table_folder.empty()) scenarios_ = LoadInputs({request_.table_folder});
     if (!scenarios_.bad.empty()) {
       return absl::InvalidArgumentError(scenarios_.bad.front().errors.front());
@@ -78,6 +80,12 @@ class Reporter {
         done.Update(file_.Commit());
       }
     }
+    if (junit_.is_wanted()) {
+      for (JunitTest& test : JunitTestsOf(report, *request_.exits, request_.command, folder)) {
+        junit_.Add(std::move(test));
+      }
+    }
+    done.Update(junit_.Commit(is_incomplete ? "runs that were asked for were not made" : ""));
     if (request_.goals) {
       PrintGoals(report, std::cout);
     } else if (!request_.table_folder.empty()) {
@@ -95,6 +103,7 @@ class Reporter {
   const HuntRequest& request_;
   Inputs scenarios_;  // that a table links
   OutputFile file_;
+  JunitFile junit_{"whorl hunt"};
 };
 
 class Hunter {

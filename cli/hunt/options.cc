@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/exit_rules.h"
+#include "cli/junit.h"
 #include "cli/option_values.h"
 #include "cli/shards/coverage.h"
 #include "cli/shards/option.h"
@@ -186,7 +187,7 @@ void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
 
 void AddContradictionsOfComparison(const CLI::App& app, const HuntRequest& request,
                                    std::vector<std::string>& errors) {
-  constexpr std::array<std::pair<const char*, std::string_view>, 13> kOthers = {{
+  constexpr std::array<std::pair<const char*, std::string_view>, 14> kOthers = {{
       {"--guide", "what is new to one of them is not to the other; hunt each by itself"},
       {"--protocol", "it names the protocols itself; leave --protocol out"},
       {"--from", "a scenario is of one protocol; replay it with either name in it"},
@@ -198,6 +199,7 @@ void AddContradictionsOfComparison(const CLI::App& app, const HuntRequest& reque
       {"--canary", "compare with spindle_v2 to see that violations are found"},
       {"--table", "it prints a table of its own"},
       {"--digests", "they are of one protocol; hunt each by itself"},
+      {"--junit", "what differs is no test of either; hunt each by itself"},
       {"--expect", "what decides is what only the second one breaks, and its promises"},
       {"--any", "what decides is what only the second one breaks, and its promises"},
   }};
@@ -248,6 +250,7 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
                "that met each, instead of findings");
   app.add_flag("--json", request->json, "print JSON lines instead of text");
   app.add_option("--out", request->out, "write the JSON lines into FILE")->type_name("FILE");
+  AddJunit(app, request->junit_path);
   app.add_option("--checkpoint", request->checkpoint,
                  "save the hunt into FILE now and then, and go on from it if it is there")
       ->type_name("FILE");
@@ -275,7 +278,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
       {.name = "--merge",
        .is_chosen = !request.merged.empty(),
        .others = {"--partial", "--save", "--no-pages", "--table", "--goals", "--json", "--out",
-                  "--exit-code-found", "--expect", "--any", "--accept-incomplete"}},
+                  "--junit", "--exit-code-found", "--expect", "--any", "--accept-incomplete"}},
       {.name = "--show",
        .is_chosen = request.shown_run.has_value(),
        .others = {"--protocol", "--compare", "--from", "--faults", "--beyond-assumptions",

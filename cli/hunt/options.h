@@ -32,6 +32,7 @@ struct HuntRequest {
   std::string table_folder;  // the scenarios that the table links; empty: no table
   bool json = false;
   std::string out;
+  std::string junit_path;
   std::string digests;             // the file of the digests of all runs; empty: none
   std::string canary;              // the protocol that has to be caught first; empty: none
   std::string checkpoint;          // the file to go on from; empty: none

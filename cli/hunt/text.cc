@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -182,6 +183,43 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
     out << "; not shrunk";
   }
   out << "\n  " << ReplayLine(report, named, command, save_folder) << '\n';
+}
+
+std::vector<JunitTest> JunitTestsOf(const HuntReport& report, const ExitRules& rules,
+                                    const std::string& command, const std::string& save_folder) {
+  std::vector<JunitTest> tests;
+  const std::vector<NamedFinding> findings = FindingsOf(report.tallies);
+  for (const auto& [protocol, tally] : report.tallies) {
+    const ProtocolInfo& info = *FindProtocol(protocol);
+    for (const Invariant invariant : AllOf<Invariant>()) {
+      if (report.hunt.invariant && *report.hunt.invariant != invariant) continue;
+      JunitTest test{.group = protocol, .name = std::string(WordOf(invariant)), .text = {}};
+      const auto place = static_cast<size_t>(invariant);
+      std::ostringstream text;
+      if (info.promises[place] == Promise::kNotApplicable) {
+        test.outcome = JunitOutcome::kSkipped;
+        text << protocol << " has no such thing";
+      } else {
+        text << "violated in " << GroupedText(tally.violated[place]) << " of "
+             << CountText(tally.runs, "run", "runs") << '\n';
+      }
+      for (const NamedFinding& finding : findings) {
+        if (finding.protocol != &info || finding.kind->invariant != invariant) continue;
+        if (Decides(finding, rules)) test.outcome = JunitOutcome::kFailed;
+        PrintFinding(report, finding, command, save_folder, text);
+      }
+      test.text = text.str();
+      tests.push_back(std::move(test));
+    }
+    if (tally.differing.empty()) continue;
+    std::ostringstream text;
+    PrintDiffering(protocol, tally, text);
+    tests.push_back({.group = protocol,
+                     .name = "runs can be repeated",
+                     .outcome = JunitOutcome::kFailed,
+                     .text = text.str()});
+  }
+  return tests;
 }
 
 void PrintHunt(const HuntReport& report, const ExitRules& rules, const std::string& command,

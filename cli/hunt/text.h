@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "cli/exit_rules.h"
 #include "cli/hunt/report.h"
 #include "cli/inputs.h"
+#include "cli/junit.h"
 
 namespace whorl::cli {
 
@@ -22,6 +24,11 @@ void PrintDiffering(const std::string& protocol, const sim::HuntTally& tally, st
 
 void PrintFinding(const HuntReport& report, const NamedFinding& named, const std::string& command,
                   const std::string& save_folder, std::ostream& out);
+
+// The hunt as tests: one for each invariant of each protocol, and one for its runs. Of an unfinished hunt, what was not
+// found is no pass, which JunitFile::Commit says.
+std::vector<JunitTest> JunitTestsOf(const HuntReport& report, const ExitRules& rules,
+                                    const std::string& command, const std::string& save_folder);
 
 double SecondsSince(std::chrono::steady_clock::time_point started);
 

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/exit_rules.h"
 #include "cli/inputs.h"
+#include "cli/junit.h"
 #include "cli/output.h"
 #include "cli/page.h"
 #include "cli/replay/json.h"
@@ -61,6 +62,7 @@ class ReplayOutput {
     if (!request_.out.empty()) {
       if (absl::Status opened = document_.Open(request_.out); !opened.ok()) return opened;
     }
+    if (absl::Status opened = junit_.Open(request_.junit_path); !opened.ok()) return opened;
     return request_.trace_folder.empty() ? absl::OkStatus() : MakeFolder(request_.trace_folder);
   }
 
@@ -72,6 +74,7 @@ class ReplayOutput {
   // REQUIRES: the tally is complete.
   absl::Status Tell(const Tally& tally) {
     summary_.Add(tally.conclusion());
+    if (junit_.is_wanted()) junit_.Add(JunitTestOf(tally, request_.command));
     if (request_.WantsJson()) documents_.push_back(TallyJson(tally));
     if (request_.json) return absl::OkStatus();
     Progress::Clear();
@@ -99,6 +102,8 @@ class ReplayOutput {
         done.Update(document_.Commit());
       }
     }
+    for (const BadInput& input : bad) junit_.AddBadInput(input.path, input.errors);
+    done.Update(junit_.Commit(is_incomplete ? "runs of shards are missing" : ""));
     if (PrintsTable() && summary_.scenarios() > 0) table_.PrintSummary(summary_, missing);
     done.Update(FlushStdout());
     return EndJudged(done, *request_.exits,
@@ -129,6 +134,7 @@ class ReplayOutput {
   const ReplayRequest& request_;
   ReplayTable table_;
   OutputFile document_;
+  JunitFile junit_{"whorl replay"};
   std::vector<sim::Json> documents_;
   Summary summary_;
 };
@@ -345,8 +351,9 @@ int RunReplay(const CLI::App& app, const ReplayRequest& request) {
     return !contradictions.empty();
   };
   if (!request.merged.empty()) {
-    if (refuse(NotBeside(app, "--merge",
-                         {"--json", "--out", "--exit-code-found", "--accept-incomplete"}))) {
+    if (refuse(NotBeside(
+            app, "--merge",
+            {"--json", "--out", "--junit", "--exit-code-found", "--accept-incomplete"}))) {
       return kBadInput;
     }
     return MergeReplays(request);

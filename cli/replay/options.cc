@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "cli/exit_rules.h"
+#include "cli/junit.h"
 #include "cli/option_values.h"
 #include "sim/scenario/add_protocol.h"
 
@@ -177,6 +178,7 @@ std::vector<std::string> OfRealRunsOnly(const ReplayRequest& request) {
                                   {"--jepsen", !request.jepsen_path.empty()},
                                   {"--mermaid", request.mermaid},
                                   {"--trace", !request.trace_folder.empty()},
+                                  {"--junit", !request.junit_path.empty()},
                                   {"--check-determinism", request.check_determinism}};
   for (const auto& [name, is_given] : of_a_whole_run) {
     if (!is_given || !request.at.has_value()) continue;
@@ -235,6 +237,7 @@ void AddFilesWrittenTwice(const ReplayRequest& request, const Inputs& inputs,
                           std::vector<std::string>& errors) {
   const std::pair<std::string_view, const std::string&> written[] = {
       {"--out", request.out},
+      {"--junit", request.junit_path},
       {"--perfetto", request.perfetto_path},
       {"--html", request.html_path},
       {"--jepsen", request.jepsen_path},
@@ -292,6 +295,7 @@ void AddReplayOptions(CLI::App& app, const std::shared_ptr<ReplayRequest>& reque
       ->type_name("DIR");
   app.add_flag("--json", request->json, "print one JSON document instead of the table");
   app.add_option("--out", request->out, "write the JSON document into FILE")->type_name("FILE");
+  AddJunit(app, request->junit_path);
   app.add_flag("--check-determinism", request->check_determinism,
                "run everything twice; a difference is a failure");
   AddRealRuns(app, request);

@@ -35,6 +35,7 @@ struct ReplayRequest {
   bool mermaid = false;
   bool json = false;
   std::string out;
+  std::string junit_path;
   Shard shard;
   std::vector<std::string> merged;  // reports to add up
   std::shared_ptr<ExitRules> exits = std::make_shared<ExitRules>();

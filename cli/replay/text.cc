@@ -149,6 +149,21 @@ ConclusionStyle StyleOf(Conclusion conclusion) {
   return {.word = "ran", .colour = "\x1b[33m"};
 }
 
+// What is wrong, the first violation, and how to run it again.
+std::vector<std::string> FailureTexts(const Tally& tally, const std::string& command) {
+  std::vector<std::string> texts = tally.failures();
+  if (tally.shown() != nullptr) {
+    const auto* first = sim::FirstViolation(tally.scenario(), tally.shown()->result);
+    if (first != nullptr) {
+      texts.push_back(Cat("first violation, at ", FormatSeconds({first->first->at.ns}, 6),
+                          " s, of ", WordOf(first->invariant), ": ", first->first->text));
+    }
+  }
+  texts.push_back(
+      Cat("replay: ", ReplayCommand(command, tally.scenario(), tally.seed_to_replay())));
+  return texts;
+}
+
 }  // namespace
 
 void Summary::Add(Conclusion conclusion) {
@@ -238,7 +253,7 @@ void ReplayTable::PrintKnown(const Tally& tally) {
 }
 
 void ReplayTable::PrintFailures(const Tally& tally) {
-  for (const std::string& failure : tally.failures()) {
+  for (const std::string& failure : FailureTexts(tally, command_)) {
     out_ << kIndent;
     for (const char c : failure) {
       out_ << c;
@@ -246,15 +261,30 @@ void ReplayTable::PrintFailures(const Tally& tally) {
     }
     out_ << '\n';
   }
-  if (tally.shown() != nullptr) {
-    const auto* first = sim::FirstViolation(tally.scenario(), tally.shown()->result);
-    if (first != nullptr) {
-      out_ << kIndent << "first violation, at " << FormatSeconds({first->first->at.ns}, 6)
-           << " s, of " << WordOf(first->invariant) << ": " << first->first->text << '\n';
-    }
+}
+
+JunitTest JunitTestOf(const Tally& tally, const std::string& command) {
+  JunitTest test{.group = tally.scenario().protocol,
+                 .name = tally.scenario().name,
+                 .text = {},
+                 .seconds = tally.wall_seconds()};
+  const std::vector<std::string> violated = Violated(tally);
+  switch (tally.conclusion()) {
+    case Conclusion::kAsExpected:
+      if (!violated.empty()) test.text = Cat("violated: ", Listed(violated, 0, 0));
+      break;
+    case Conclusion::kFailed:
+      test.outcome = JunitOutcome::kFailed;
+      for (const std::string& failure : FailureTexts(tally, command)) {
+        test.text += Cat(test.text.empty() ? "" : "\n", failure);
+      }
+      break;
+    case Conclusion::kNotJudged:
+      test.outcome = JunitOutcome::kSkipped;
+      test.text = "the file's own seed was not run";
+      break;
   }
-  out_ << kIndent << "replay: " << ReplayCommand(command_, tally.scenario(), tally.seed_to_replay())
-       << '\n';
+  return test;
 }
 
 void ReplayTable::PrintSummary(const Summary& summary, std::string_view missing) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/junit.h"
 #include "cli/replay/options.h"
 #include "cli/replay/tally.h"
 #include "sim/scenario/scenario.h"
@@ -55,6 +56,9 @@ class ReplayTable {
 
 // "whorl replay x.json --seed 7": runs one seed of a scenario again.
 std::string ReplayCommand(const std::string& command, const sim::Scenario& scenario, uint64_t seed);
+
+// The scenario as a test. `command` is how to call this command again.
+JunitTest JunitTestOf(const Tally& tally, const std::string& command);
 
 // `whorl replay --at`: prints the state of one run at one time. Returns the exit code. REQUIRES: request.at is a time of the scenario.
 int ShowState(const ReplayRequest& request, const sim::Scenario& scenario);
