@@ -279,6 +279,9 @@ struct Holding {
 
   // The end of the lease by the row; empty if the lock is free.
   std::optional<Timestamp> until;
+  // If nobody holds the lock: until when it was held, by the row: its release, or the end of a lease that ran out.
+  // Empty if it has not been held since the row was made, or the table does not have it.
+  std::optional<Timestamp> last_until;
   // When an operator made the row of a lock that nobody holds, and nobody may take it before this time
   // of Spanner's: then `left` is the rest until then.
   std::optional<Timestamp> free_at;

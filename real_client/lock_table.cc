@@ -80,11 +80,15 @@ Holding HoldingIn(const ProtocolInfo& info, const HoldingRow& row, Duration leas
   holding.holder = row.Get<std::string>(&HolderColumns::holder).value_or("");
   if (const size_t end = holding.holder.find(kUnitSeparator); end != std::string::npos) {
     holding.value = holding.holder.substr(end + 1);
-    holding.holder.resize(end);
+    holding.holder = IdIn(holding.holder);
   }
   holding.renewed = row.Get<Timestamp>(&HolderColumns::renewed);
   if (holding.renewed) holding.age = row.now() - *holding.renewed;
-  if (holding.holder.empty()) return holding;
+  if (holding.holder.empty()) {
+    // A release keeps the token, so that a row without one has only been made.
+    if (row.Get<Token>(&HolderColumns::token)) holding.last_until = holding.renewed;
+    return holding;
+  }
   holding.since = row.Get<Timestamp>(&HolderColumns::since);
   holding.token = row.Get<Token>(&HolderColumns::token);
   const auto until = row.Get<Timestamp>(&HolderColumns::until);
@@ -97,6 +101,11 @@ Holding HoldingIn(const ProtocolInfo& info, const HoldingRow& row, Duration leas
   if (until) holding.left = *until - row.now();
   if (holding.renewed) holding.left = *holding.renewed - row.now() + lease + info.lease_grace;
   if (holding.left) holding.until = row.now() + *holding.left;
+  // An operator who ends a lease sets some protocols' heartbeats back to 1970, which says nothing.
+  const bool is_set_back = holding.renewed && *holding.renewed <= Timestamp();
+  if (holding.left && *holding.left <= Duration() && !is_set_back) {
+    holding.last_until = holding.until;
+  }
   return holding;
 }
 
@@ -299,6 +308,10 @@ Holding CurrentHolding(std::vector<Holding> holdings, const std::string& lock) {
   Holding free;
   free.lock = lock;
   return free;
+}
+
+std::string IdIn(const std::string& content) {
+  return content.substr(0, content.find(kUnitSeparator));
 }
 
 std::string IdWithValue(const std::string& id, const std::string& value) {

@@ -67,6 +67,8 @@ std::vector<Holding> HoldingsIn(const ProtocolInfo& info, const std::vector<Row>
 // Of the holdings of one lock, the one that is held now; otherwise one without a holder.
 Holding CurrentHolding(std::vector<Holding> holdings, const std::string& lock);
 
+// The id in the id column's content.
+std::string IdIn(const std::string& content);
 // The id column's content, for a process with a value that others can read.
 std::string IdWithValue(const std::string& id, const std::string& value);
 

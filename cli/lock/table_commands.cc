@@ -3,6 +3,7 @@
 #include <iostream>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "base/time.h"
 #include "cli/interrupt.h"
 #include "cli/lock/commands.h"
+#include "cli/lock/last_holder.h"
 #include "cli/lock/options.h"
 #include "cli/lock/row_look.h"
 #include "cli/lock/wait_notice.h"
@@ -46,7 +48,15 @@ std::string TimestampText(const std::optional<Timestamp>& time) {
   return time ? FormatRfc3339(*time) : "-";
 }
 
-Json HoldingJson(const Holding& holding) {
+// Holders of locks that are free now, by lock.
+using Holders = std::map<std::string, std::string>;
+
+std::optional<std::string> LastHolderOf(const Holding& holding, const Holders& last) {
+  const auto known = last.find(holding.lock);
+  return known == last.end() ? std::nullopt : std::optional(known->second);
+}
+
+Json HoldingJson(const Holding& holding, const Holders& last) {
   Json json = Json::object();
   json["lock"] = holding.lock;
   json["held"] = holding.is_held();
@@ -58,14 +68,22 @@ Json HoldingJson(const Holding& holding) {
   json["token_ns"] = holding.token ? Json(std::to_string(holding.token->Number())) : Json(nullptr);
   json["left"] = holding.left ? Json(FormatSeconds(*holding.left)) : Json(nullptr);
   if (holding.free_at) json["free_at"] = FormatRfc3339(*holding.free_at);
+  if (holding.last_until) {
+    const std::optional<std::string> holder = LastHolderOf(holding, last);
+    json["last_held_until"] = FormatRfc3339(*holding.last_until);
+    json["last_holder"] = holder ? Json(*holder) : Json(nullptr);
+  }
   return json;
 }
 
-void PrintHoldings(const std::vector<Holding>& holdings) {
+void PrintHoldings(const std::vector<Holding>& holdings, const Holders& last) {
   const auto has_value = [](const Holding& holding) { return !holding.value.empty(); };
   const bool values = std::ranges::any_of(holdings, has_value);
   std::vector<std::string> columns = {"lock", "holder", "since", "token", "lease left"};
   if (values) columns.insert(columns.begin() + 2, "value");
+  const bool has_last = std::ranges::any_of(
+      holdings, [](const Holding& holding) { return holding.last_until.has_value(); });
+  if (has_last) columns.insert(columns.end() - 1, {"last held until", "by"});
   TextTable table(columns, columns.size() - 1);
   for (const Holding& holding : holdings) {
     std::vector<std::string> row = {
@@ -74,6 +92,12 @@ void PrintHoldings(const std::vector<Holding>& holdings) {
         LeftText(holding)};
     if (values) {
       row.insert(row.begin() + 2, has_value(holding) ? Printable(holding.value) : "-");
+    }
+    if (has_last) {
+      const std::optional<std::string> holder = LastHolderOf(holding, last);
+      const std::string unknown = holding.last_until ? "not known" : "-";
+      row.insert(row.end() - 1,
+                 {TimestampText(holding.last_until), holder ? Printable(*holder) : unknown});
     }
     table.Add(std::move(row));
   }
@@ -116,6 +140,15 @@ int Ask(LockRequest& request, std::unique_ptr<LockClient>& client, std::vector<H
   return status.ok() ? static_cast<int>(kAsExpected) : Fail(request, status);
 }
 
+// Whether the lock is held, or was within the time that was asked for.
+bool IsAsWanted(const LockRequest& request, const Holding& holding) {
+  if (holding.is_held()) return true;
+  if (!request.held_within || !holding.last_until || !holding.age || !holding.renewed) return false;
+  // By Spanner's clock when the row was read.
+  const Timestamp now = *holding.renewed + *holding.age;
+  return now - *holding.last_until <= *request.held_within;
+}
+
 int RunGet(LockRequest& request) {
   std::unique_ptr<LockClient> client;
   std::vector<Holding> holdings;
@@ -128,14 +161,15 @@ int RunGet(LockRequest& request) {
   // The table of some protocols is a single lock, which has no name: it gets the name asked for.
   Holding holding = holdings.empty() ? Holding{} : holdings[0];
   holding.lock = request.names[0];
+  const Holders last = LastHolders(request, {holding});
   if (request.json) {
-    Json json = HoldingJson(holding);
+    Json json = HoldingJson(holding, last);
     json["exists"] = !holdings.empty() || !has_names;
     std::cout << sim::DumpJson(json) << '\n';
   } else {
-    PrintHoldings({holding});
+    PrintHoldings({holding}, last);
   }
-  return End(FlushStdout(), holding.is_held() ? kAsExpected : kExpectationFailed);
+  return End(FlushStdout(), IsAsWanted(request, holding) ? kAsExpected : kExpectationFailed);
 }
 
 // Calls `take` with page after page of the locks that the request names. A table may have more locks
@@ -172,14 +206,15 @@ int RunList(LockRequest& request) {
   if (request.range.limit > 0 && static_cast<int64_t>(holdings.size()) == request.range.limit) {
     Complain(Cat("there may be more: --after ", ShellQuoted(holdings.back().lock)));
   }
+  const Holders last = LastHolders(request, holdings);
   if (request.json) {
     Json locks = Json::array();
-    for (const Holding& holding : holdings) locks.push_back(HoldingJson(holding));
+    for (const Holding& holding : holdings) locks.push_back(HoldingJson(holding, last));
     std::cout << sim::DumpJson(locks, 2) << '\n';
   } else if (holdings.empty()) {
     std::cout << "no locks in " << request.TableName() << '\n';
   } else {
-    PrintHoldings(holdings);
+    PrintHoldings(holdings, last);
   }
   return End(FlushStdout());
 }
@@ -351,10 +386,15 @@ SubCommand AddGetCommand(CLI::App& lock) {
   AddName(*app, request);
   AddWhere(*app, request);
   AddLease(*app, request, "lease to assume if the table does not contain the holder's");
+  AddTime(*app, "--held-within", request->held_within, Nanoseconds(1),
+          "end with 0 for a lock that was held within the last TIME, too: did the nightly job run?");
   app->add_flag("--json", request->json, "print one JSON object");
   app->footer(
+      "Examples:\n"
+      "  whorl lock get nightly --held-within 25h || mail -s \"nightly has not run\" ops\n\n"
       "Times are Spanner's. A holder that has just lost its lease may still believe in it, if its\n"
-      "protocol lets it (whorl protocols).\n"
+      "protocol lets it (whorl protocols). Who held a free lock last is known for as long as Spanner\n"
+      "keeps old versions of its row (version_retention_period, an hour by default).\n"
       "Exit codes: 0 held; 1 free, or there is no such lock; 2 bad input or usage; 3 no answer.");
   return {.app = app, .run = [request] { return RunGet(*request); }};
 }
