@@ -73,6 +73,7 @@ int Run(const Line& line) {
   const std::vector<SubCommand> commands = {AddExecCommand(lock, line.command),
                                             AddRunCommand(lock),
                                             AddInitCommand(lock),
+                                            AddDoctorCommand(lock),
                                             AddGetCommand(lock),
                                             AddListCommand(lock),
                                             AddReleaseCommand(lock),

@@ -24,6 +24,9 @@ SubCommand AddExecCommand(CLI::App& lock, const std::vector<std::string>& comman
 // `whorl lock init`: creates the tables and rows that a protocol needs.
 SubCommand AddInitCommand(CLI::App& lock);
 
+// `whorl lock doctor`: says whether locks would work, and with which lease.
+SubCommand AddDoctorCommand(CLI::App& lock);
+
 // `whorl lock migrate`: turns spindle v2's table into fenced_lease's.
 SubCommand AddMigrateCommand(CLI::App& lock);
 

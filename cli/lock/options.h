@@ -45,6 +45,10 @@ struct LockRequest {
   // run:
   static constexpr Duration kReleaseTimeout = Seconds(10);
   std::optional<Duration> release_timeout;
+  // doctor:
+  std::optional<Duration> measured;  // for how long
+  // get:
+  std::optional<Duration> held_within;
   // list, delete:
   real_client::ListRange range;
   std::optional<Duration> older_than;

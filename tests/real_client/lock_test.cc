@@ -9,10 +9,13 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <regex>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -147,6 +150,28 @@ TEST_F(LockTest, ProgramsHaveMetrics) {
   EXPECT_THAT(text, HasSubstr("whorl_build_info{version=\""));
   lock->Unlock();
   EXPECT_THAT(metrics.Text(), HasSubstr("whorl_locks_led{protocol=\"fenced_lease\"} 0"));
+}
+
+// A rule about a metric that nobody exports never fires.
+TEST_F(LockTest, AlertRulesAndDashboardNameMetricsThatThereAre) {
+  LockMetrics metrics(/*per_lock=*/true);
+  const auto lock = Make(*client_, {.name = "job",
+                                    .id = "a",
+                                    .lease = Seconds(1),
+                                    .observer = metrics.Observe("job", "fenced_lease")});
+  ASSERT_EQ(FormatStatus(lock->Lock()), "OK");
+  const std::string exported = metrics.Text();
+  const std::regex name("whorl_locks?[a-z_]*");
+  for (const char* file : {"examples/operating/alerts.yml", "examples/operating/dashboard.json"}) {
+    std::ifstream stream(file);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    int count = 0;
+    for (std::sregex_iterator found(text.begin(), text.end(), name), end; found != end; ++found) {
+      EXPECT_THAT(exported, HasSubstr(found->str())) << file;
+      ++count;
+    }
+    EXPECT_GT(count, 5) << file;
+  }
 }
 
 TEST_F(LockTest, IsHeldBeyondItsLeaseByHeartbeats) {

@@ -55,6 +55,14 @@ void SpannerSaysNo(LockDatabase& database) {
   });
 }
 
+// As when the retention period is over.
+void SpannerSaysNoToOldReads(LockDatabase& database) {
+  database.server()->SetFaults([](const server::CallInfo& call) -> server::FaultAction {
+    if (call.method != "ExecuteStreamingSql") return server::LetPass{};
+    return server::FailBefore{Error(Code::kFailedPrecondition, "exceeds maximum staleness")};
+  });
+}
+
 TEST_F(LockCliTest, SaysWhoHoldsALock) {
   Init("job");
   Init("free one");
@@ -82,6 +90,28 @@ TEST_F(LockCliTest, SaysWhoHoldsALock) {
   EXPECT_THAT(table, MatchesRegex("lock      holder  since +token +lease left\n"
                                   "free one  -       -  +-  +free\n"
                                   "job       me      20.*Z  20.*Z  +[0-9]\\.[0-9]{3} s\n"));
+}
+
+// "Did the nightly job run?" is asked in the morning, when nobody holds its lock.
+TEST_F(LockCliTest, SaysUntilWhenAFreeLockWasHeldAndByWhom) {
+  Init("job");
+  Init("never");
+  ASSERT_EQ(Whorl("lock exec job --id pod-a -- true").code, 0);
+  const json got = json::parse(Whorl("lock get job --json").out);
+  EXPECT_EQ(got["held"], false);
+  EXPECT_EQ(got["last_holder"], "pod-a");
+  EXPECT_THAT(got["last_held_until"].get<std::string>(), MatchesRegex("20.*Z"));
+  EXPECT_FALSE(json::parse(Whorl("lock get never --json").out).contains("last_held_until"));
+  EXPECT_THAT(Whorl("lock list").out,
+              MatchesRegex("lock   holder  since  token  last held until +by +lease left\n"
+                           "job    -       -      -      20[^ ]+Z +pod-a +free\n"
+                           "never  -       -      -      -  +-  +free\n"));
+  EXPECT_EQ(Whorl("lock get job --held-within 1h").code, 0);
+  EXPECT_EQ(Whorl("lock get job --held-within 1us").code, 1);
+  EXPECT_EQ(Whorl("lock get never --held-within 1h").code, 1);
+  // The row's version from before its release is gone.
+  SpannerSaysNoToOldReads(*database_);
+  EXPECT_THAT(Whorl("lock get job").out, HasSubstr("not known"));
 }
 
 TEST_F(LockCliTest, AListWithoutLocks) {
@@ -453,6 +483,40 @@ TEST_F(LockCliTest, RunSaysThatALockIsNotThereAndRefusesItIfItMustBe) {
   EXPECT_EQ(json::parse(Whorl("lock get nigthly --json").out)["exists"], false);
   ExpectComplaint(Whorl("lock run job --must-exist --protocol lease_lock"), 2,
                   "--must-exist: a process of lease_lock that gives a lock back deletes its row");
+}
+
+// --- doctor --------------------------------------------------------------------------------------
+
+TEST_F(LockCliTest, DoctorSaysThatLocksWorkAndLeavesNothing) {
+  const Ended ended = Whorl("lock doctor --for 200ms");
+  EXPECT_EQ(ended.code, 0) << ended;
+  EXPECT_THAT(ended.out,
+              MatchesRegex("ok    reach: Spanner answers at 127.*\n"
+                           "ok    table: table fenced_locks is as fenced_lease needs it\n"
+                           "ok    rights: this account can read, insert, update and delete.*\n"
+                           "ok    clock: this machine's clock is .* ahead of Spanner's; "
+                           "fenced_lease does not use it\n"
+                           "ok    latency: [0-9,]+ writes?: p50 .* s, p99 .* s\n"
+                           "ok    lease: a lease of .* or more makes sense: 4 times p99.*\n"));
+  EXPECT_EQ(Whorl("lock list").out, "no locks in fenced_locks\n");
+}
+
+TEST_F(LockCliTest, DoctorSaysWhatToMend) {
+  EXPECT_THAT(Whorl("lock doctor --table nothing"),
+              Ends(1, AllOf(HasSubstr("MEND  table: there is no table nothing"),
+                            HasSubstr("whorl lock init --protocol fenced_lease --table nothing"))));
+  EXPECT_THAT(Whorl("lock doctor --protocol spindle_v2 --table fenced_locks"),
+              Ends(1, HasSubstr("is not as spindle_v2 needs it")));
+  EXPECT_THAT(Whorl("lock doctor --for 100ms --lease 1ms"),
+              Ends(1, HasSubstr("MEND  lease: a lease of 1ms is too short")));
+  database_->server()->SetFaults([](const server::CallInfo& call) -> server::FaultAction {
+    if (call.method != "Commit") return server::LetPass{};
+    return server::FailBefore{Error(Code::kPermissionDenied, "the test says no")};
+  });
+  const json found = json::parse(Whorl("lock doctor --json").out);
+  EXPECT_EQ(found["looks"][2]["health"], "MEND");
+  EXPECT_THAT(found["looks"][2]["found"].get<std::string>(), HasSubstr("cannot insert rows"));
+  EXPECT_THAT(found["looks"][2]["remedy"].get<std::string>(), HasSubstr("INSERT"));
 }
 
 // --- ids -----------------------------------------------------------------------------------------
