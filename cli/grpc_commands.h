@@ -1,6 +1,8 @@
-// Lists the commands that speak gRPC. The program whorl links no gRPC, so that it starts fast: it
-// becomes the program whorl-grpc, which is the same command line with these commands in it.
+// Lists the commands that another program runs. The program whorl links no gRPC and no HTTP server, so that it starts
+// fast: it becomes the program whorl-grpc, which is the same command line with the commands that speak gRPC in it, or
+// whorl-play.
 //
+//   whorl play ...                       whorl-play
 //   whorl lock|serve|proxy|conform ...   whorl-grpc, whatever the arguments are
 //   whorl replay ... --on SPANNER        whorl-grpc; without --on, whorl itself
 //   whorl bench takeover ... --on S.     likewise
@@ -27,6 +29,7 @@ struct GrpcCommands {
   std::function<int()> serve;
   std::function<int()> proxy;
   std::function<int()> conform;
+  std::function<int()> play;
   std::function<int(const ReplayRequest&)> replay_on;      // REQUIRES: request.on
   std::function<int(const TakeoverRequest&)> takeover_on;  // REQUIRES: request.on
   std::function<int(const CheckRequest&)> check_database;  // REQUIRES: request.database.IsRead()
@@ -52,6 +55,9 @@ inline constexpr GrpcSubCommand kGrpcSubCommands[] = {
     {.name = "conform",
      .help = "Say what a program lacks to take part in scenarios",
      .run = &GrpcCommands::conform},
+    {.name = "play",
+     .help = "Try scenarios in a browser: change one, and see its run",
+     .run = &GrpcCommands::play},
 };
 
 // Parses the whole command line and runs it. REQUIRES: no other thread runs yet. Returns the exit

@@ -12,6 +12,7 @@ enum class PageKind : uint8_t {
   kCompare,  // `whorl diff --html`
   kIndex,    // `whorl report --html`
   kBench,    // `whorl bench ... --html`
+  kPlay,     // `whorl play`
 };
 
 // A page before and after its data; both are empty in a command that was built without pages.

@@ -33,6 +33,10 @@ install(EXPORT whorl NAMESPACE whorl:: FILE whorlTargets.cmake DESTINATION ${pac
 install(TARGETS whorl RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/whorl COMPONENT command
   FILES_MATCHING PATTERN "*.json")
+if(TARGET whorl-play)
+  install(TARGETS whorl-play
+    RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/whorl COMPONENT command)
+endif()
 if(TARGET whorl-grpc)
   # Nobody types it: whorl finds it there (cli/grpc_commands.h).
   install(TARGETS whorl-grpc

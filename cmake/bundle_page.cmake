@@ -6,7 +6,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(page_dir ${CMAKE_CURRENT_LIST_DIR}/../page/src)
-set(kinds main compare index bench)  # in the order of PageKind
+set(kinds main compare index bench play)  # in the order of PageKind
 
 # What Content-Security-Policy calls the text: CMake has its SHA-256 in hexadecimal, and the policy
 # wants base64, of which two digits say what three of hexadecimal say.
@@ -57,8 +57,12 @@ function(page_parts variable kind)
   policy_hash(script_hash "${script}")
   read(style page.css)
   policy_hash(style_hash "${style}")
-  # Only this script and this style may run, and nothing may be fetched from anywhere.
+  # Only this script and this style may run, and nothing may be fetched from anywhere. The playground is the one
+  # exception: it asks the server that it came from, and shows runs in a frame.
   set(policy "default-src 'none'; script-src ${script_hash}; style-src ${style_hash}; ")
+  if(kind STREQUAL "play")
+    string(APPEND policy "connect-src 'self'; frame-src 'self'; ")
+  endif()
   string(APPEND policy "base-uri 'none'; form-action 'none'")
   read(body ${kind}.html)
   file(READ ${page_dir}/frame.html page)

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
                     .serve = [argc, argv] { return cli::RunServeCommand(argc, argv); },
                     .proxy = [argc, argv] { return cli::RunServeCommand(argc, argv); },
                     .conform = [argc, argv] { return cli::RunConformCommand(argc, argv); },
+                    .play = cli::HandedOver(argc, argv).play,
                     .replay_on = cli::RunReplayOn,
                     .takeover_on = cli::RunTakeoverOn,
                     .check_database = cli::RunCheckDatabase});

@@ -90,6 +90,20 @@ std::string TextWithSeed(const ProtocolInfo& protocol, uint64_t seed) {
   return text;
 }
 
+// Words between @ are replaced below. `work_for` is long enough for a fault to strike while a is at work.
+constexpr std::string_view kIncidentText = R"({
+  "version": 1,
+  "about": "@about@",
+  "protocol": "@protocol@",
+  "lease": "@lease@",
+  "nodes": [ "a", { "name": "b", "start_at": "1s" }, { "name": "c", "start_at": "2s" } ],
+  "duration": "@duration@",
+  "seed": 1,
+  "workload": { "write_every": "500ms", "work_for": "50ms", "resource": "@resource@" },
+  "faults": [@fault@]
+}
+)";
+
 bool IsAsExpected(const std::string& text) {
   const absl::StatusOr<Scenario> scenario = ParseScenario(text, "new.json");
   return scenario.ok() &&
@@ -107,6 +121,66 @@ std::string StarterScenario(const ProtocolInfo& protocol) {
     if (IsAsExpected(text)) return text;
   }
   return TextWithSeed(protocol, 1);
+}
+
+std::vector<IncidentStart> IncidentStarts() {
+  return {
+      {.words = "a quiet run", .about = "Nothing goes wrong.", .fault = {}},
+      {.words = "a crash",
+       .about = "The first process dies: out of memory, kill -9, a node that failed.",
+       .fault = R"({ "at": "@at@", "do": "crash", "node": "a", "restart_after": "@long@" })"},
+      {.words = "a long pause",
+       .about =
+           "The first process stands still just after it was told that it has the lock, for longer "
+           "than its lease: garbage collection, a throttled processor, a frozen container.",
+       .fault = R"({ "when": { "node": "a", "step": "has_lock", "phase": "ended", "count": 20 }, )"
+                R"("do": "pause", "node": "a", "for": "@long@" })"},
+      {.words = "a suspended machine",
+       .about = "The machine of the first process is suspended: its clock stands, and it is told "
+                "nothing.",
+       .fault = R"({ "at": "@at@", "do": "clock", "node": "a", "stands": true, "for": "@long@" })"},
+      {.words = "a deployment",
+       .about = "All processes are stopped and started again, one after the other.",
+       .fault = R"({ "at": "@at@", "do": "stop", "node": "*", "stagger": "@lease@", )"
+                R"("restart_after": "1s" })"},
+      {.words = "a network cut",
+       .about = "The first process does not reach Spanner for three leases.",
+       .fault = R"({ "at": "@at@", "do": "partition", "node": "a", "for": "@long@" })"},
+      {.words = "a slow Spanner",
+       .about = "Calls of the first process take half a lease longer.",
+       .fault =
+           R"({ "at": "@at@", "do": "latency", "node": "a", "for": "@long@", "add": { "p50": "@half@", "p99": "@lease@", "max": "@long@" } })"},
+      {.words = "errors of Spanner",
+       .about = "Spanner answers UNAVAILABLE to everybody for three leases.",
+       .fault = R"({ "at": "@at@", "do": "unavailable", "for": "@long@" })"},
+      {.words = "a lost reply",
+       .about = "Spanner commits a heartbeat, and its reply is lost.",
+       .fault = R"({ "when": { "node": "a", "step": "@beat@", "phase": "committed", "count": 3 }, )"
+                R"("do": "drop_reply" })"},
+      {.words = "a wrong clock",
+       .about = "The clock of the first process is set a lease back.",
+       .fault = R"({ "at": "@at@", "do": "clock", "node": "a", "offset": "-@lease@" })"},
+      {.words = "a deleted row",
+       .about = "An operator deletes the lock's row by hand.",
+       .fault = R"({ "at": "@at@", "do": "delete_row", "lock": "lock" })"},
+  };
+}
+
+std::string ScenarioOfIncident(const ProtocolInfo& protocol, const IncidentStart& incident) {
+  const Duration lease = std::max(Seconds(5), protocol.lease_min);
+  std::string text(kIncidentText);
+  Put("@fault@", incident.fault.empty() ? "" : Cat("\n    ", incident.fault, "\n  "), text);
+  Put("@about@", incident.about, text);
+  Put("@protocol@", std::string(protocol.name), text);
+  Put("@lease@", FormatDuration(lease), text);
+  Put("@beat@", std::string(WordOf(protocol.heartbeat_step.value_or(protocol.steps.front()))),
+      text);
+  Put("@half@", FormatDuration(lease / 2), text);
+  Put("@long@", FormatDuration(lease * 3), text);
+  Put("@at@", FormatDuration(lease * 4), text);
+  Put("@duration@", FormatDuration(lease * 12), text);
+  Put("@resource@", protocol.has_tokens ? "both" : "unfenced", text);
+  return text;
 }
 
 }  // namespace whorl::sim
