@@ -204,7 +204,7 @@ test('what chance decided has a curve, and the step that decided it', () => with
   assert.ok(decision.moments.length > 5);
   assert.equal(decision.moments.at(-1).continuations, 0);
   const verdict = await page.textContent('#verdict');
-  assert.match(verdict, /When it was decided: of 200 continuations .* from the start, \d+ % end in single_leader_belief/);
+  assert.match(verdict, /When it was decided: chance has a part in it; of 200 other runs of the scenario, .* \d+ % violate single_leader_belief/);
   // The curve is in the colour of violations, above the axis, where nothing else has it.
   const drawnAbove = await page.evaluate(() => {
     const canvas = document.getElementById('picture');
@@ -219,7 +219,7 @@ test('what chance decided has a curve, and the step that decided it', () => with
 }));
 
 test('what the scenario decides is said in words, and has no curve', () => with_(paused, {}, async (page) => {
-  assert.match(await page.textContent('#verdict'), /decided: before the run began; all of 200 continuations/);
+  assert.match(await page.textContent('#verdict'), /decided: by the scenario, not by chance; all of 200 other runs .* violate single_worker as well/);
   assert.equal(await page.evaluate(() => JSON.parse(document.getElementById('head').textContent).decision.moments.length), 2);
 }));
 

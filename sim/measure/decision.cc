@@ -289,14 +289,14 @@ size_t Decision::Certain() const {
 std::string Decision::Text() const {
   constexpr std::string_view kBegin = "when it was decided: ";
   if (!not_measured.empty()) return Cat(kBegin, "not measured, for ", not_measured);
-  const std::string tried =
-      Cat(GroupedText(moments.front().continuations), " continuations with chance drawn anew");
+  const std::string tried = Cat(GroupedText(moments.front().continuations),
+                                " other runs of the scenario, with chance drawn anew");
   if (Certain() == 0) {
-    return Cat(kBegin, "before the run began; all of ", tried, " end in ", WordOf(invariant),
-               ", so the scenario decides it");
+    return Cat(kBegin, "by the scenario, not by chance; all of ", tried, ", violate ",
+               WordOf(invariant), " as well");
   }
-  std::string text = Cat(kBegin, "of ", tried, " from the start, ",
-                         PercentText(moments.front().Share()), " end in ", WordOf(invariant));
+  std::string text = Cat(kBegin, "chance has a part in it; of ", tried, ", ",
+                         PercentText(moments.front().Share()), " violate ", WordOf(invariant));
   const size_t certain = Certain();
   const size_t likely = Likely();
   if (likely > 0 && likely < certain) text += Cat("; likely ", SinceText(*this, likely));

@@ -26,8 +26,8 @@ TEST_F(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
   EXPECT_EQ(decision.Certain(), 0U);
   EXPECT_TRUE(decision.jumps.empty());
   EXPECT_EQ(decision.Text(),
-            "when it was decided: before the run began; all of 200 continuations with chance drawn "
-            "anew end in single_leader_belief, so the scenario decides it");
+            "when it was decided: by the scenario, not by chance; all of 200 other runs of the "
+            "scenario, with chance drawn anew, violate single_leader_belief as well");
 }
 
 TEST_F(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
@@ -43,7 +43,10 @@ TEST_F(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
     EXPECT_FALSE(jump.text.empty());
     EXPECT_GT(jump.event, 0U);
   }
-  EXPECT_THAT(decision.Text(), HasSubstr("continuations with chance drawn anew from the start"));
+  EXPECT_THAT(
+      decision.Text(),
+      HasSubstr(
+          "chance has a part in it; of 200 other runs of the scenario, with chance drawn anew, "));
 }
 
 TEST_F(DecisionTest, IsTheSameOnEachRunAndWithAnyNumberOfThreads) {
