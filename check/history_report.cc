@@ -8,8 +8,11 @@
 #include <utility>
 
 #include "base/text.h"
+#include "check/history_headline.h"
 #include "check/page_events.h"
 #include "check/relative_time.h"
+#include "sim/judge/known.h"
+#include "sim/report/headline.h"
 #include "sim/report/page_spans.h"
 #include "sim/report/page_tables.h"
 #include "sim/report/row_text.h"
@@ -37,8 +40,13 @@ const InvariantResult* FirstViolated(const HistoryVerdict& verdict) {
 
 class Report {
  public:
-  Report(const PageEvents& all, const HistoryVerdict& verdict, const ReportAbout& about)
-      : all_(all), verdict_(verdict), about_(about), states_(all.nodes.size()) {}
+  Report(const ProtocolInfo& protocol, const PageEvents& all, const HistoryVerdict& verdict,
+         const ReportAbout& about)
+      : protocol_(protocol),
+        all_(all),
+        verdict_(verdict),
+        about_(about),
+        states_(all.nodes.size()) {}
 
   HistoryReport Make() {
     for (const PageEvent& event : all_.events) {
@@ -99,9 +107,13 @@ class Report {
     line_locks_.push_back(event.lock);
   }
 
-  // A process that shows a sign of life is up, whether or not its start was recorded.
+  // A process that shows a sign of life is up, whether or not its start was recorded. A start is no sign of the
+  // process before, which it ends.
   void BeginsToRun(const PageEvent& event) {
-    if (event.node < 0 || !event.is_sign || event.kind == PageEventKind::kProcessGone) return;
+    if (event.node < 0 || !event.is_sign || event.kind == PageEventKind::kProcessGone ||
+        event.kind == PageEventKind::kProcessStarted) {
+      return;
+    }
     states_[static_cast<size_t>(event.node)].runs = true;
     spans_.Set(PageSpan::kUp, event.node, 0, true);
   }
@@ -125,8 +137,10 @@ class Report {
         return AddVersion(event);
       case PageEventKind::kFaultBegan:
         spans_.FaultBegins(event.number);
+        SetPaused(event, true);
         return AddLine(event, Tone::kWarning, Cat("inferred: ", all_.faults[event.number].text));
       case PageEventKind::kFaultEnded:
+        SetPaused(event, false);
         return spans_.FaultEnds(event.number);
       case PageEventKind::kCallSent:
         return spans_.Sent(event.number);
@@ -137,8 +151,14 @@ class Report {
       case PageEventKind::kQuestionAnswered:
       case PageEventKind::kWriteArrived:
       case PageEventKind::kLine:
+      case PageEventKind::kViolated:
         break;
     }
+  }
+
+  void SetPaused(const PageEvent& fault, bool is_on) {
+    if (!all_.faults[fault.number].is_pause || fault.node < 0) return;
+    spans_.Set(PageSpan::kPaused, fault.node, 0, is_on);
   }
 
   void End(const PageEvent& event) {
@@ -194,15 +214,23 @@ class Report {
     for (const InvariantResult& found : verdict_.invariants) {
       if (found.verdict != Verdict::kViolated || !found.at) continue;
       tables_.Add("violations")
-          .Int("event", static_cast<int64_t>(EventAt(*found.at)))
+          .Int("event", static_cast<int64_t>(EventOf(WordOf(found.invariant), *found.at)))
           .Int("at", (*found.at - all_.zero).ns)
           .Int("invariant", static_cast<int64_t>(found.invariant));
     }
   }
-  // The ordinal of the first event at or after that time.
+  // The ordinal of the event at that time: of a violation there is one.
   uint64_t EventAt(Timestamp at) const {
     const auto event = std::ranges::lower_bound(all_.events, at, {}, &PageEvent::at);
     return std::min(all_.events.size(), static_cast<size_t>(event - all_.events.begin()) + 1);
+  }
+  uint64_t EventOf(std::string_view invariant, Timestamp at) const {
+    const auto is_it = [&](const PageEvent& event) {
+      return event.kind == PageEventKind::kViolated && event.fields["invariant"] == invariant;
+    };
+    const auto event = std::ranges::find_if(all_.events, is_it);
+    if (event == all_.events.end()) return EventAt(at);
+    return static_cast<uint64_t>(event - all_.events.begin()) + 1;
   }
 
   // --- the story -----------------------------------------------------------------------------------
@@ -262,6 +290,7 @@ class Report {
     head["on"] = "";
     head["scenario"] = ScenarioJson();
     head["result"] = ResultJson();
+    head["headline"] = sim::HeadlineJson(HeadlineOf(verdict_, all_.zero));
     head["story"] = StoryJson(story);
     Json timeline = Json::array();
     for (const TimelineLine& line : lines_) {
@@ -301,15 +330,22 @@ class Report {
             {"faults", std::move(faults)}};
   }
 
+  // Nothing is promised of what does not belong to the protocol.
+  std::string_view PromisedText(Invariant invariant) const {
+    if (!verdict_.is_of_protocol) return "";
+    return sim::PromiseWords(invariant, protocol_.promises[static_cast<size_t>(invariant)]);
+  }
+
   Json ResultJson() const {
     Json invariants = Json::array();
     for (const InvariantResult& found : verdict_.invariants) {
       Json one = {{"name", WordOf(found.invariant)},
                   {"verdict", HistoryWordOf(found.verdict)},
                   {"violations", found.violations},
-                  {"expected", false}};
+                  {"promised", PromisedText(found.invariant)},
+                  {"expects", ""}};
       if (found.at) {
-        one["event"] = EventAt(*found.at);
+        one["event"] = EventOf(WordOf(found.invariant), *found.at);
         one["at"] = (*found.at - all_.zero).ns;
         one["text"] = found.text;
         one["promise"] = "";
@@ -325,11 +361,12 @@ class Report {
       invariants.push_back({{"name", "outside_write"},
                             {"verdict", WordOf(Verdict::kViolated)},
                             {"violations", verdict_.outside_count},
-                            {"expected", false},
-                            {"event", EventAt(first.at)},
+                            {"promised", "it is charged to nobody"},
+                            {"expects", ""},
+                            {"event", EventOf("outside_write", first.at)},
                             {"at", (first.at - all_.zero).ns},
                             {"text", first.text},
-                            {"promise", "it is charged to nobody"},
+                            {"promise", ""},
                             {"findings", ""}});
     }
     const HistoryMetrics& metrics = verdict_.metrics;
@@ -352,6 +389,7 @@ class Report {
             {"lines", std::move(lines)},    {"left_out", story.left_out}, {"end", story.end}};
   }
 
+  const ProtocolInfo& protocol_;
   const PageEvents& all_;
   const HistoryVerdict& verdict_;
   const ReportAbout& about_;
@@ -373,8 +411,8 @@ HistoryReport ReportOf(const ProtocolInfo& protocol, const History& history,
                        const Processes& processes, const InferredScenario& inferred,
                        const HistoryVerdict& verdict, const ReportAbout& about) {
   const PageEvents events =
-      PageEventsOf(protocol, history.InOrder(processes), processes, inferred, about.lease);
-  return Report(events, verdict, about).Make();
+      PageEventsOf(protocol, history.InOrder(processes), processes, inferred, verdict, about.lease);
+  return Report(protocol, events, verdict, about).Make();
 }
 
 }  // namespace whorl::check

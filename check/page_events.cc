@@ -41,7 +41,7 @@ class Collector {
     all_.protocol = std::string(protocol.name);
   }
 
-  PageEvents Collect(const std::vector<Moment>& moments) {
+  PageEvents Collect(const std::vector<Moment>& moments, const HistoryVerdict& verdict) {
     const ProcessTimelines lives = TimelinesOf(protocol_, moments, processes_);
     all_.locks = lives.locks;
     for (const NodeLives& node : lives.nodes) all_.nodes.push_back(node.name);
@@ -53,6 +53,7 @@ class Collector {
       if (lapse.at < moments.back().at) AddLapse(lapse);
     }
     AddFaults();
+    AddViolations(verdict);
     SortKeepingTies(all_.events, &PageEvent::at);
     return std::move(all_);
   }
@@ -253,7 +254,9 @@ class Collector {
     for (const InferredFault& inferred : inferred_.faults) {
       const auto number = static_cast<uint32_t>(all_.faults.size());
       const int16_t node = inferred.fault.node;
-      all_.faults.push_back({.text = inferred.text, .node = node});
+      all_.faults.push_back({.text = inferred.text,
+                             .node = node,
+                             .is_pause = inferred.fault.As<sim::PauseFault>() != nullptr});
       const auto began = std::get<sim::Instant>(inferred.fault.trigger);
       const Timestamp from = inferred_.begins + Duration{began.ns};
       AddFault(PageEventKind::kFaultBegan, from, number, node);
@@ -268,6 +271,24 @@ class Collector {
     event.node = node;
     event.number = number;
     event.fields["fault"] = number;
+  }
+
+  // A violation is certain at a time at which nothing else need have happened.
+  void AddViolations(const HistoryVerdict& verdict) {
+    for (const InvariantResult& found : verdict.invariants) {
+      if (found.verdict == Verdict::kViolated && found.at) {
+        AddViolation(WordOf(found.invariant), found.lock, *found.at, found.text);
+      }
+    }
+    if (verdict.outside_count == 0) return;
+    const OutsideWrite& first = verdict.outside_writes.front();
+    AddViolation("outside_write", first.lock, first.at, first.text);
+  }
+  void AddViolation(std::string_view name, const std::string& lock, Timestamp at,
+                    const std::string& text) {
+    PageEvent& event = Add(PageEventKind::kViolated, std::max(at, all_.zero), "", lock);
+    event.fields["invariant"] = name;
+    event.fields["text"] = text;
   }
 
   const ProtocolInfo& protocol_;
@@ -285,8 +306,8 @@ class Collector {
 
 PageEvents PageEventsOf(const ProtocolInfo& protocol, const std::vector<Moment>& moments,
                         const Processes& processes, const InferredScenario& inferred,
-                        std::optional<Duration> lease) {
-  return Collector(protocol, processes, inferred, lease).Collect(moments);
+                        const HistoryVerdict& verdict, std::optional<Duration> lease) {
+  return Collector(protocol, processes, inferred, lease).Collect(moments, verdict);
 }
 
 }  // namespace whorl::check

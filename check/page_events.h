@@ -10,6 +10,7 @@
 #include "check/history.h"
 #include "check/infer.h"
 #include "check/processes.h"
+#include "check/verdict.h"
 #include "protocol/protocols.h"
 #include "protocol/spanner/words.h"
 #include "sim/scenario/json_text.h"
@@ -30,6 +31,7 @@ enum class PageEventKind : uint8_t {
   kRowCommitted,
   kFaultBegan,
   kFaultEnded,
+  kViolated,  // the first violation of an invariant, at its time
 };
 constexpr auto WordTableOf(PageEventKind) {
   return MakeWordTable<PageEventKind>({
@@ -46,6 +48,7 @@ constexpr auto WordTableOf(PageEventKind) {
       {PageEventKind::kRowCommitted, "row_committed"},
       {PageEventKind::kFaultBegan, "fault_began"},
       {PageEventKind::kFaultEnded, "fault_ended"},
+      {PageEventKind::kViolated, "violated"},
   });
 }
 
@@ -74,6 +77,7 @@ struct PageEvent {
 struct PageFault {
   std::string text;
   int16_t node = -1;
+  bool is_pause = false;
 };
 
 struct PageEvents {
@@ -85,9 +89,9 @@ struct PageEvents {
   std::vector<PageEvent> events;  // never empty
 };
 
-// REQUIRES: `moments` is not empty. `lease`: of processes that declare none; without, theirs is not drawn.
+// The violations of `verdict` are among them. REQUIRES: `moments` is not empty. `lease`: of processes that declare none; without, theirs is not drawn.
 PageEvents PageEventsOf(const ProtocolInfo& protocol, const std::vector<Moment>& moments,
                         const Processes& processes, const InferredScenario& inferred,
-                        std::optional<Duration> lease);
+                        const HistoryVerdict& verdict, std::optional<Duration> lease);
 
 }  // namespace whorl::check

@@ -131,8 +131,11 @@ class Report {
   Json RowOf(const sim::Scenario& scenario, const sim::RunResult& result) const {
     std::vector<Json> violated;
     Json unknown = Json::array();
+    Json not_applicable = Json::array();
     for (const sim::InvariantResult& of : result.checks.invariants) {
       if (of.verdict == sim::Verdict::kUnknown) unknown.push_back(WordOf(of.invariant));
+      if (of.verdict == sim::Verdict::kNotApplicable)
+        not_applicable.push_back(WordOf(of.invariant));
       if (!of.first.has_value()) continue;
       const bool is_known = FindProtocol(scenario.protocol) != nullptr;
       violated.push_back(
@@ -155,6 +158,7 @@ class Report {
             {"failures", sim::FailuresOf(scenario, result)},
             {"violated", violated},
             {"unknown", std::move(unknown)},
+            {"not_applicable", std::move(not_applicable)},
             {"page", LinkOf(scenario)}};
   }
 

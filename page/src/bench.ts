@@ -1,7 +1,7 @@
 // Figures of `whorl bench takeover` and `whorl bench cost`: distributions of takeovers beside T*, the
 // least possible time, and what locks cost.
-import { begin, count, element, headCell, headText, make } from './dom.js';
-import { curves, legend, numberText, timeText } from './plot.js';
+import { begin, count, element, fillTable, headText, make } from './dom.js';
+import { curves, fitted, legend, numberText, timeText } from './plot.js';
 import type { Series } from './plot.js';
 
 interface TakeoverCase {
@@ -23,11 +23,11 @@ interface BenchHead {
 
 const distinct = (texts: string[]): string[] => [...new Set(texts)];
 
+const WIDE = 620;  // of a plot
+
 function table(heads: string[], rows: (string | number | null)[][], figuresFrom: number): void {
-  element('table').replaceChildren(
-    make('thead', '', '', make('tr', '', '', ...heads.map((text, i) => { const cell = headCell('col', text); if (i >= figuresFrom) cell.className = 'figure'; return cell; }))),
-    make('tbody', '', '', ...rows.map((row) => make('tr', '', '', ...row.map((cell, i) =>
-      make('td', i >= figuresFrom ? 'figure' : '', cell === null ? '-' : String(cell)))))));
+  fillTable(element('table'), heads, rows.map((row) => row.map((cell) => cell === null ? '-' : String(cell))),
+    new Set(heads.map((_, i) => i).filter((i) => i >= figuresFrom)));
 }
 
 const timeOf = (ns: number | null): string | null => (ns === null ? null : `${(ns / 1e9).toFixed(3)}`);
@@ -37,7 +37,7 @@ function showTakeovers(cases: TakeoverCase[]): void {
   element('verdict').textContent =
     `${count(cases.length, 'case', 'cases')}, ${count(cases.reduce((sum, one) => sum + one.runs, 0), 'run', 'runs')}.`;
   element('about').textContent =
-    "A curve says which share of takeovers is over by a time: from the fault to the new leader's first write. " +
+    "A curve says in what time a share of the takeovers is over: from the fault to the new leader's first write. " +
     'The dashed curve of the same colour is T*, the shortest that any protocol that respects the lease could achieve in the same runs.';
   const protocols = distinct(cases.map((one) => one.protocol));
   const groups = distinct(cases.map((one) => `${one.fault}, ${count(one.followers, 'follower', 'followers')}, ${one.preset}`));
@@ -48,7 +48,7 @@ function showTakeovers(cases: TakeoverCase[]): void {
       const all: Series[] = [];
       for (const one of of.filter((other) => other.lease === lease)) {
         const place = protocols.indexOf(one.protocol);
-        const points = (values: number[]): { x: number; y: number }[] => values.map((ns, percent) => ({ x: Math.max(ns, 1e6), y: percent }));
+        const points = (values: number[]): { x: number; y: number }[] => values.map((ns, percent) => ({ x: percent, y: Math.max(ns, 1e6) }));
         // T* of zero has no place on a logarithmic axis.
         if (one.least.some((ns) => ns > 0)) {
           all.push({ name: 'T*', place, dashed: true, points: points(one.least), about: `T* of ${one.protocol}` });
@@ -56,16 +56,16 @@ function showTakeovers(cases: TakeoverCase[]): void {
         all.push({ name: one.protocol, place, dashed: false, points: points(one.first_write),
           about: `${one.protocol}: p50 ${timeOf(one.p50) ?? '-'} s, p99 ${timeOf(one.p99) ?? '-'} s` });
       }
-      panels.append(make('div', '', '', make('h3', '', `lease ${lease}`), curves(all, {
+      panels.append(make('div', '', '', make('h3', '', `lease ${lease}`), fitted(WIDE, (width) => curves(all, {
         label: `Takeover times, ${group}, lease ${lease}. The table below has the figures.`,
-        x: timeText, y: (percent) => `${percent} %`, yTicks: [0, 25, 50, 75, 100],
-      })));
+        x: { text: (percent) => `${percent} %`, ticks: [0, 25, 50, 75, 100] }, y: { text: timeText, ticks: null },
+      }, width))));
     }
     element('plots').append(make('section', '', '', make('h2', '', group), panels));
   }
-  element('plots').append(legend(['Solid: from the fault to the first write.', 'Dashed: T*.', 'Time is logarithmic.']));
-  table(['fault', 'protocol', 'lease', 'preset', 'followers', 'runs', 'takeovers', 'kept', 'p50 s', 'p90 s', 'p99 s', 'max s', 'p50 / T*', 'p99 / T*'],
-    cases.map((one) => [one.fault, one.protocol, one.lease, one.preset, one.followers, one.runs, one.takeovers, one.kept,
+  element('plots').append(legend(['Solid: from the fault to the first write.', 'Dashed: T*.', 'From left to right: the share of takeovers that are over. Time is logarithmic.']));
+  table(['protocol', 'fault', 'lease', 'preset', 'followers', 'runs', 'takeovers', 'kept', 'p50 s', 'p90 s', 'p99 s', 'max s', 'p50 / T*', 'p99 / T*'],
+    cases.map((one) => [one.protocol, one.fault, one.lease, one.preset, one.followers, one.runs, one.takeovers, one.kept,
       timeOf(one.p50), timeOf(one.p90), timeOf(one.p99), timeOf(one.max), one.ratio_p50?.toFixed(3) ?? null, one.ratio_p99?.toFixed(3) ?? null]), 4);
 }
 
@@ -90,9 +90,10 @@ function showCosts(cases: CostCase[]): void {
       { name: 'T*', place, dashed: true, about: `T* of ${protocol}`, points: points(protocol, least) },
       { name: protocol, place, dashed: false, about: protocol, points: points(protocol, of) },
     ]).filter((series) => series.points.length > 0);
-    panels.append(make('div', '', '', make('h3', '', `calls per hour, by ${name}`), curves(all, {
-      label: `Calls per hour by ${name}. The table below has the figures.`, x: timeText, y: numberText, yTicks: null,
-    })));
+    panels.append(make('div', '', '', make('h3', '', `calls per hour, by ${name}`), fitted(WIDE, (width) => curves(all, {
+      label: `Calls per hour by ${name}. The table below has the figures.`,
+      x: { text: timeText, ticks: null }, y: { text: numberText, ticks: null },
+    }, width))));
   }
   element('plots').append(make('section', '', '', make('h2', '', 'Cost against takeovers'), panels), legend(['Solid: as measured.', 'Dashed: T*.', 'Both axes are logarithmic.']));
   table(['protocol', 'lease', 'followers', 'transactions/h', 'calls/h', 'takeover p50 s', 'p99 s', 'T* p50 s', 'T* p99 s'],

@@ -1,7 +1,7 @@
 // Two runs side by side, aligned at the first difference of their traces.
 import { Data, checked, readBytes } from './data.js';
 import type { Head } from './data.js';
-import { begin, element, headCell, headText, make } from './dom.js';
+import { begin, element, fillTable, headText, make } from './dom.js';
 import { Picture } from './picture.js';
 import { listenToPointer } from './pointer.js';
 import { Run, seconds } from './run.js';
@@ -71,7 +71,7 @@ class Comparison {
     element('about').textContent = differing === '' ? '' : `The traces' heads differ in: ${differing}.`;
     const { told } = this.compared;
     if (told === undefined) return;
-    element('about').className = '';
+    element('about').className = 'told';
     element('about').replaceChildren(...told.flatMap((line) => [`${line}.`, make('br', '', '')]));
   }
 
@@ -82,10 +82,7 @@ class Comparison {
     const rows = first.fields.length > 0 ? first.fields : [{ field: 'event', a: first.a, b: first.b }];
     const text = (value: unknown): string =>
       value === null ? (first.a === null || first.b === null ? '(the trace ends here)' : '(none)') : typeof value === 'string' ? value : JSON.stringify(value);
-    element('fields').replaceChildren(
-      make('thead', '', '', make('tr', '', '', headCell('col', 'field'), headCell('col', 'A'), headCell('col', 'B'))),
-      make('tbody', '', '', ...rows.map((row) => make('tr', '', '', headCell('row', row.field),
-        make('td', '', text(row.a)), make('td', '', text(row.b))))));
+    fillTable(element('fields'), ['field', 'A', 'B'], rows.map((row) => [row.field, text(row.a), text(row.b)]));
   }
 
   // --- the pictures --------------------------------------------------------------------------------
@@ -158,20 +155,16 @@ class Comparison {
     const most = Math.max(...this.sides.map(({ run }) => run.count));
     this.listed = Math.max(1, Math.min(from, most));
     const to = Math.min(most, this.listed + PAGE - 1);
-    const rows: Node[] = [];
-    for (let event = this.listed; event <= to; ++event) {
-      const texts = this.sides.map(({ run }) => event > run.count ? ['', '(this run has ended)']
-        : [seconds(run.timeOf(event)), run.text(event)]);
-      const differs = texts[0]!.join() !== texts[1]!.join() || event === this.first;
-      const row = make('tr', differs ? 'differs' : '', '', headCell('row', String(event)),
-        ...texts.flatMap(([at, text]) => [make('td', 'figure', at!), make('td', '', text!)]));
+    const events = Array.from({ length: to - this.listed + 1 }, (_, i) => this.listed + i);
+    const texts = events.map((event) => this.sides.map(({ run }) => event > run.count ? ['', '(this run has ended)']
+      : [seconds(run.timeOf(event)), run.text(event)]));
+    fillTable(element('pairs'), ['event', 'A: s', 'A', 'B: s', 'B'],
+      events.map((event, i) => [String(event), ...texts[i]!.flat()]), new Set([1, 3]));
+    element<HTMLTableElement>('pairs').querySelectorAll('tbody tr').forEach((row, i) => {
+      const event = events[i]!;
+      if (texts[i]![0]!.join() !== texts[i]![1]!.join() || event === this.first) row.className = 'differs';
       if (event === this.chosen) row.setAttribute('aria-current', 'true');
-      rows.push(row);
-    }
-    element('pairs').replaceChildren(
-      make('thead', '', '', make('tr', '', '', headCell('col', 'event'), headCell('col', 'A: s'), headCell('col', 'A'),
-        headCell('col', 'B: s'), headCell('col', 'B'))),
-      make('tbody', '', '', ...rows));
+    });
     element('events-count').textContent = `Events ${this.listed} to ${to} of ${most}.`;
   }
 }

@@ -5,10 +5,13 @@ export interface TablePlace { name: string; rows: number; columns: ColumnPlace[]
 export interface DictionaryPlace { texts: number; at: number; bytes: number }
 
 export interface Invariant {
-  name: string; verdict: string; violations: number; expected: boolean;
+  name: string; verdict: string; violations: number;
+  promised: string; expects: string;  // "holds", "violated", or nothing
   event?: number; at?: number; text?: string; promise?: string; findings?: string;
   unknown_because?: string;
 }
+// What became of the run, in one sentence: sim/report/headline.h.
+export interface Headline { text: string; tone: string; event: number }
 export interface TimelineLine { event: number; at: number; node: number; tone: string; text: string }
 export interface StoryLine { at: number; who: string; text: string }
 // When the violation of the story was decided: sim/measure/decision.h.
@@ -32,6 +35,7 @@ export interface Head {
     seed: string; hash: string; simulated: number; judged: boolean; failures: string[]; records?: string[];  // of a recorded history
     metrics: Record<string, unknown>; invariants: Invariant[];
   };
+  headline?: Headline;  // of a run that was judged
   story: { invariant: string; at: number; head: string; lines: StoryLine[]; left_out: number; end: string };
   decision?: Decision;  // if something was violated in a simulated run
   timeline: TimelineLine[]; timeline_left_out: number;
@@ -40,7 +44,7 @@ export interface Head {
   data: { dictionaries: DictionaryPlace[]; tables: TablePlace[] };
 }
 
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 // A column as numbers: of a column of texts, their numbers in the dictionary.
 function decode(bytes: Uint8Array, place: ColumnPlace, rows: number): Float64Array {

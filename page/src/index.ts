@@ -1,12 +1,13 @@
 // An index of many runs: verdicts by scenario, protocol and invariant, time to detection, links.
-import { begin, count, element, headCell, headText, make } from './dom.js';
-import { strips } from './plot.js';
+import { begin, count, element, fillTable, headText, make } from './dom.js';
+import { fitted, strips } from './plot.js';
 import { seconds } from './run.js';
 
 interface Violated { invariant: string; at: number; expected: boolean; promised: boolean; violations: number; text: string }
 interface RunOf {
   scenario: string; about: string; protocol: string; seed: string; simulated: number;
-  failures: string[]; violated: Violated[]; unknown: string[]; page: string;  // relative; empty: none
+  failures: string[]; violated: Violated[]; unknown: string[]; not_applicable: string[];
+  page: string;  // relative; empty: none
 }
 interface IndexHead { folder: string; whorl: string; invariants: string[]; runs: RunOf[]; bad: string[] }
 
@@ -21,16 +22,17 @@ function isOf(run: RunOf, verdict: number): boolean {
 function showMatrix(head: IndexHead): void {
   const protocols = [...new Set(head.runs.map((run) => run.protocol))].sort();
   const cell = (protocol: string, invariant: string): HTMLElement => {
-    const runs = head.runs.filter((run) => run.protocol === protocol);
+    const runs = head.runs.filter((run) => run.protocol === protocol && !run.not_applicable.includes(invariant));
+    if (runs.length === 0) return make('td', 'none', 'n/a');
     const violated = runs.flatMap((run) => run.violated.filter((one) => one.invariant === invariant));
-    if (violated.length === 0) return make('td', '', `0 of ${runs.length}`);
+    const unknown = runs.filter((run) => run.unknown.includes(invariant)).length;
+    const text = `${violated.length} of ${runs.length}${unknown > 0 ? `, ${unknown} unknown` : ''}`;
+    if (violated.length === 0) return make('td', 'none', text);
     const promised = violated.some((one) => one.promised);
-    return make('td', promised ? 'failed' : '', `${violated.length} of ${runs.length}${promised ? ', promised' : ''}`);
+    return make('td', promised ? 'failed' : 'some', `${text}${promised ? ', promised' : ''}`);
   };
-  element('matrix').replaceChildren(
-    make('thead', '', '', make('tr', '', '', headCell('col', 'invariant'), ...protocols.map((name) => headCell('col', name)))),
-    make('tbody', '', '', ...head.invariants.map((invariant) => make('tr', '', '', headCell('row', invariant),
-      ...protocols.map((protocol) => cell(protocol, invariant))))));
+  fillTable(element('matrix'), ['invariant', ...protocols],
+    head.invariants.map((invariant) => [invariant, ...protocols.map((protocol) => cell(protocol, invariant))]));
 }
 
 function showTimes(head: IndexHead): void {
@@ -40,7 +42,7 @@ function showTimes(head: IndexHead): void {
       .map((one) => ({ at: Math.max(1e6, one.at), about: `${run.scenario}: ${seconds(one.at)} s` }))),
   })).filter((row) => row.dots.length > 0);
   element('times-section').hidden = rows.length === 0;
-  if (rows.length > 0) element('times').append(strips(rows, 'Time to detection by invariant; the table of runs has the times.'));
+  if (rows.length > 0) element('times').append(fitted(760, (width) => strips(rows, 'Time to detection by invariant; the table of runs has the times.', width)));
 }
 
 class Runs {
@@ -70,41 +72,44 @@ class Runs {
   private show(): void {
     const runs = this.head.runs.filter((run) => this.passes(run));
     element('shown').textContent = `${runs.length} of ${count(this.head.runs.length, 'run', 'runs')} shown.`;
-    element('runs').replaceChildren(
-      make('thead', '', '', make('tr', '', '', ...['run', 'protocol', 'verdict', 'violated', 'first at, s', 'about'].map((text) => headCell('col', text)))),
-      make('tbody', '', '', ...runs.map((run) => this.row(run))));
+    fillTable(element('runs'), ['run', 'protocol', 'verdict', 'violated', 'first at, s', 'about'], runs.map((run) => this.row(run)), new Set([4]));
   }
-  private row(run: RunOf): HTMLElement {
-    const name = headCell('row', '');
-    if (run.page === '') {
-      name.textContent = run.scenario;
-    } else {
+  private row(run: RunOf): (HTMLElement | string)[] {
+    let name: HTMLElement | string = run.scenario;
+    if (run.page !== '') {
       const anchor = document.createElement('a');
       anchor.href = run.page;
       anchor.textContent = run.scenario;
-      name.append(anchor);
+      name = anchor;
     }
     const ok = run.failures.length === 0;
     const verdict = make('td', ok ? 'held' : 'failed', ok ? 'as expected' : `not as expected: ${run.failures.join('; ')}`);
     const violated = make('td', '', '', ...run.violated.map((one) =>
       make('div', one.expected ? '' : 'failed', `${one.invariant}${one.promised ? ' (promised)' : ''}`)));
     if (run.violated.length === 0) violated.textContent = run.unknown.length === 0 ? '-' : `- (unknown: ${run.unknown.join(', ')})`;
-    const times = make('td', 'figure', '', ...run.violated.map((one) => make('div', '', seconds(one.at))));
-    return make('tr', '', '', name, make('td', '', run.protocol), verdict, violated, times, make('td', '', run.about));
+    const times = make('td', '', '', ...run.violated.map((one) => make('div', '', seconds(one.at))));
+    return [name, run.protocol, verdict, violated, times, run.about];
   }
+}
+
+// First whether a promise was broken, as that is what a reader fears.
+function verdictText(head: IndexHead): string {
+  const broken = head.runs.filter((run) => run.violated.some((one) => one.promised)).length;
+  const violated = head.runs.filter((run) => run.violated.length > 0).length;
+  const failed = head.runs.filter((run) => run.failures.length > 0).length;
+  return (broken === 0 ? 'No promise was broken' : `Promises were broken in ${broken} of the runs`) +
+    `: ${count(head.runs.length, 'run', 'runs')}, ${head.runs.length - failed} as expected${failed > 0 ? `, ${failed} not` : ''}; ` +
+    (violated === broken ? '' : `in ${violated - broken} something was violated that is not promised there.`) +
+    (head.bad.length > 0 ? ` ${count(head.bad.length, 'file', 'files')} could not be read: ${head.bad.join(', ')}.` : '');
 }
 
 begin(() => {
   const head = JSON.parse(headText()) as IndexHead;
   document.title = `${head.folder}: runs, whorl`;
   element('name').textContent = `Runs of ${head.folder}`;
-  const failed = head.runs.filter((run) => run.failures.length > 0).length;
-  const violated = head.runs.filter((run) => run.violated.length > 0).length;
-  const verdict = element('verdict');
-  verdict.className = failed > 0 ? 'bad' : 'good';
-  verdict.textContent = `${count(head.runs.length, 'run', 'runs')}: ${head.runs.length - failed} as expected` +
-    (failed > 0 ? `, ${failed} not` : '') + `; in ${violated} something was violated.` +
-    (head.bad.length > 0 ? ` ${count(head.bad.length, 'file', 'files')} could not be read: ${head.bad.join(', ')}.` : '');
+  const isBad = head.runs.some((run) => run.failures.length > 0 || run.violated.some((one) => one.promised && !one.expected));
+  element('verdict').className = isBad ? 'bad' : 'good';
+  element('verdict').textContent = verdictText(head);
   showMatrix(head);
   showTimes(head);
   new Runs(head);

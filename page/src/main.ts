@@ -1,63 +1,74 @@
 // Wires the page of a run: the head, the picture, the list of events, the details of one, keys and
 // links. Whatever comes from the run becomes text (textContent), never markup.
 import { Data, readBytes, readHead } from './data.js';
-import type { Head } from './data.js';
-import { begin, count, element, headText, make } from './dom.js';
+import type { Head, Invariant } from './data.js';
+import { begin, count, element, fillTable, headText, make } from './dom.js';
 import { Picture, SMALL } from './picture.js';
 import { listenToPointer } from './pointer.js';
-import { lowerBound, Run, seconds } from './run.js';
+import { lowerBound, Run, seconds, Words } from './run.js';
 
 const LEGEND: [string, string][] = [['up', 'up'], ['believes', 'believes that it leads'], ['works', 'at work'],
   ['paused', 'paused'], ['cut', 'cut off from Spanner'], ['fault', 'fault'], ['call', 'calls'], ['failed-call', 'call that was lost'],
   ['lease', 'holder in the row'], ['holder', 'lease'], ['ink', 'commit, with TrueTime\'s interval'], ['accepted', 'write accepted'], ['refused', 'write refused'],
-  ['bad', 'violation']];
+  ['warning', 'stale write accepted'], ['bad', 'violation']];
 
 function metric(head: Head, name: string): number {
   const values = head.result.metrics;
   return typeof values[name] === 'number' ? values[name] : 0;
 }
 
+// The texts of a run name times as the picture does: in seconds since the start.
+function inSeconds(head: Head): void {
+  const words = new Words(head.scenario.start);
+  if (head.headline !== undefined) head.headline.text = words.within(head.headline.text);
+  for (const one of head.result.invariants) if (one.text !== undefined) one.text = words.within(one.text);
+  head.story.head = words.within(head.story.head);
+}
+
 function showHead(head: Head): void {
   const { scenario, result } = head;
   document.title = `${scenario.name}: whorl`;
-  element('name').textContent = `${scenario.name} (${scenario.protocol}, ` +
-    (head.recorded === true ? 'recorded by others)' : head.on === '' ? `seed ${result.seed})` : `real processes on ${head.on})`);
+  element('name').append(scenario.name, ' ', make('small', '', `(${scenario.protocol}, ` +
+    (head.recorded === true ? 'recorded by others)' : head.on === '' ? `seed ${result.seed})` : `real processes on ${head.on})`)));
   element('about').textContent = scenario.about;
-  const verdict = element('verdict');
-  const violated = result.invariants.filter((one) => one.verdict === 'violated')
-    .sort((a, b) => (a.event ?? 0) - (b.event ?? 0));
-  const say = (text: string, className = ''): void => { verdict.append(make('span', className, text)); };
-  verdict.className = violated.length > 0 || result.failures.length > 0 ? 'bad' : 'good';
-  const unknown = result.invariants.filter((one) => one.verdict === 'unknown');
-  if (violated.length === 0) {
-    say('No invariant was violated' + (unknown.length === 0 ? '.'
-      : `, as far as can be told: of ${unknown.map((one) => one.name).join(', ')} it is unknown.`));
-  }
-  for (const one of violated) {
-    const known = [one.promise, one.expected ? 'the scenario expects it' : ''].filter(Boolean).join('; ');
-    verdict.append(make('span', '', `${one.name} violated at ${seconds(one.at ?? 0)} s: ${one.text ?? ''}`,
-      make('small', '', known === '' ? '' : ` (${known})`)));
-  }
-  for (const one of result.invariants.filter((other) => other.verdict === 'possible')) {
-    say(`${one.name} possibly violated at ${seconds(one.at ?? 0)} s: ${one.text ?? ''}`);
-  }
-  for (const failure of result.failures) say(`Not as expected: ${failure}`);
-  for (const line of result.records ?? []) verdict.append(make('small', '', `Records ${line}. `));
+  const headline = head.headline ?? { text: 'This run was not judged.', tone: 'plain', event: 0 };
+  // Green is for a run in which all is well.
+  element('verdict').className = headline.tone === 'good' && result.failures.length > 0 ? 'plain' : headline.tone;
+  element('verdict').append(headline.event > 0 ? link(headline.event, headline.text) : headline.text);
+  // The table says of each violation whether it was expected, so none is named twice.
+  const inTable = (failure: string): boolean => result.invariants.some((one) => one.event !== undefined && failure.startsWith(`${one.name} was violated`));
+  element('failures').append(...result.failures.filter((failure) => !inTable(failure)).map((failure) => make('li', '', `Not as expected: ${failure}.`)));
+  showBroken(head);
+  showInvariants(head);
   element('origin').textContent = `whorl ${head.whorl}. To ${head.recorded === true ? 'judge this history' : 'make this run'} again: ${head.command}`;
-  const body = element<HTMLTableElement>('invariants').tBodies[0]!;
-  for (const one of result.invariants) {
-    const first = one.event === undefined ? (one.unknown_because ?? '')
-      : `${seconds(one.at ?? 0)} s: ${one.text ?? ''}` + (one.violations > 1 ? ` (${one.violations} in all)` : '') +
-        (one.findings ? `; it may be ${one.findings}` : '');
-    const cell = make('td', '', first);
-    if (one.event !== undefined) {
-      cell.textContent = '';
-      cell.append(link(one.event, first));
-    }
-    body.append(make('tr', '', '', make('th', '', one.name),
-      make('td', one.verdict === 'violated' ? 'violated' : '', one.verdict), cell));
-    body.lastElementChild!.firstElementChild!.setAttribute('scope', 'row');
-  }
+}
+
+// Whether the scenario expects the violation.
+function expectedCell(head: Head, one: Invariant): HTMLElement {
+  if (!head.result.judged) return make('td', '', 'not said');
+  return one.expects === 'violated' ? make('td', '', 'yes') : make('td', 'violated', 'no');
+}
+function firstOf(one: Invariant, rest = ''): HTMLElement {
+  const text = one.event === undefined ? one.unknown_because ?? ''
+    : `${seconds(one.at ?? 0)} s: ${one.text ?? ''}` + (one.violations > 1 ? ` (${one.violations} in all)` : '') + rest;
+  return make('td', '', '', one.event === undefined ? text : link(one.event, text));
+}
+// What was violated, or perhaps was, in the order of time.
+function showBroken(head: Head): void {
+  const broken = head.result.invariants.filter((one) => one.verdict === 'violated' || one.verdict === 'possible')
+    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  element('broken').hidden = broken.length === 0;
+  const expects = head.recorded !== true;
+  fillTable(element('broken'), [head.recorded === true ? 'violated' : 'violated invariant', 'promised', ...(expects ? ['expected'] : []), 'first violation'],
+    broken.map((one) => [make('span', 'violated', one.verdict === 'possible' ? `perhaps ${one.name}` : one.name),
+      one.promise || one.promised || 'not promised', ...(expects ? [expectedCell(head, one)] : []), firstOf(one)]));
+}
+function showInvariants(head: Head): void {
+  const expects = head.recorded !== true && head.result.judged;
+  fillTable(element('invariants'), ['invariant', 'verdict', 'promised', ...(expects ? ['expected to'] : []), 'first violation'],
+    head.result.invariants.map((one) => [one.name, make('td', one.verdict === 'violated' ? 'violated' : '', one.verdict),
+      one.promise || one.promised, ...(expects ? [{ holds: 'hold', violated: 'be violated' }[one.expects] ?? ''] : []),
+      firstOf(one, one.findings ? `; it may be ${one.findings}` : '')]));
 }
 
 function link(event: number, ...parts: (string | Node)[]): HTMLAnchorElement {
@@ -66,6 +77,12 @@ function link(event: number, ...parts: (string | Node)[]): HTMLAnchorElement {
   anchor.append(...parts);
   return anchor;
 }
+
+// Metrics that count writes: one, and many.
+const WRITES: [string, [string, string]][] = [
+  ['stale_write_refused', ['stale write refused', 'stale writes refused']],
+  ['stale_write_accepted', ['stale write accepted', 'stale writes accepted']],
+  ['legitimate_write_refused', ['write of the holder refused', 'writes of the holder refused']]];
 
 // Filters, as one question to an event.
 class Filters {
@@ -94,8 +111,7 @@ class Page {
     this.filters = new Filters(this.run);
     this.picture = new Picture(this.canvas, this.run);
     this.showStory(head);
-    this.showRefused(head);
-    this.showDecision(head);
+    this.showAlso(head);
     this.fillFilters();
     this.showLegend();
     listenToPointer(this.canvas, element('tip'), this.picture, {
@@ -103,8 +119,10 @@ class Page {
       choose: (event) => this.select(event),
       moved: () => {},
       settled: () => this.writeAddress(),
+      fold: () => this.fold(),
     });
     this.listenToKeys();
+    this.showFold();
     this.readAddress();
     this.picture.resize();
     new ResizeObserver(() => this.picture.resize()).observe(element('frame'));
@@ -138,30 +156,24 @@ class Page {
     if (left > 0) element('story-end').textContent = `And ${left} more changes, which the list of events has.`;
   }
 
-  // What saved the data, if something did, and what it cost where nothing did.
-  private showRefused(head: Head): void {
-    const verdict = element('verdict');
-    const refused = metric(head, 'stale_write_refused'), accepted = metric(head, 'stale_write_accepted');
-    const event = this.run.eventsOf('stale_write_refused')[0];
-    if (event !== undefined) {
-      const who = this.run.nodeName(this.run.node[event - 1]!);
-      verdict.append(make('span', 'saved', '', 'What saved the data: ', link(event,
-        `at ${seconds(this.run.timeOf(event))} s the resource that checks tokens refused a stale write of ${who}`),
-      refused > 1 ? ` (${refused} in all).` : '.'));
+  // The smaller facts: what the run counts, when the violation was decided, what was read.
+  private showAlso(head: Head): void {
+    const also = element('also');
+    also.append(`${count(metric(head, 'grants'), 'grant', 'grants')}, ${count(metric(head, 'takeovers'), 'takeover', 'takeovers')}.` +
+      (head.result.judged && head.result.failures.length === 0 ? ' The run ended as its scenario expects.' : ''));
+    for (const [name, what] of WRITES) {
+      const events = this.run.eventsOf(name);
+      if (events.length > 0) also.append(' ', link(events[0]!, count(events.length, ...what)), '.');
     }
-    if (accepted > 0) {
-      verdict.append(make('span', 'lost', `What nothing saved: the resource that does not check tokens accepted ${count(accepted, 'stale write', 'stale writes')}.`));
-    }
-    verdict.append(make('span', 'also', `${count(metric(head, 'grants'), 'grant', 'grants')}, ` +
-      `${count(metric(head, 'takeovers'), 'takeover', 'takeovers')}.` +
-      (head.result.judged && head.result.failures.length === 0 ? ' The run ended as its scenario expects.' : '')));
+    for (const line of head.result.records ?? []) also.append(` Records ${line}.`);
+    this.showDecision(head, also);
   }
 
   // When the violation was decided, with the jumps of the curve as links.
-  private showDecision(head: Head): void {
+  private showDecision(head: Head, also: HTMLElement): void {
     const { decision } = head;
     if (decision === undefined) return;
-    const line = make('span', 'also', `${decision.text.charAt(0).toUpperCase()}${decision.text.slice(1)}.`);
+    also.append(make('br', '', ''), `${decision.text.charAt(0).toUpperCase()}${decision.text.slice(1)}.`);
     const share = (moment: number): number => {
       const { continuations, violated } = decision.moments[moment]!;
       return continuations === 0 ? 1 : violated / continuations;
@@ -169,10 +181,9 @@ class Page {
     for (const jump of decision.jumps) {
       if (Math.abs(share(jump.moment) - share(jump.moment - 1)) * 100 < SMALL) continue;
       const percent = (at: number): string => `${Math.round(100 * share(at))} %`;
-      line.append(' ', link(jump.event, `At ${seconds(decision.moments[jump.moment]!.at)} s from ` +
+      also.append(' ', link(jump.event, `At ${seconds(decision.moments[jump.moment]!.at)} s from ` +
         `${percent(jump.moment - 1)} to ${percent(jump.moment)}: ${jump.text}`), '.');
     }
-    element('verdict').append(line);
   }
 
   private fillFilters(): void {
@@ -196,17 +207,37 @@ class Page {
     element('zoom-out').addEventListener('click', () => this.zoom(2));
     element('zoom-all').addEventListener('click', () => this.picture.show(0, this.run.end));
     element('next-violation').addEventListener('click', () => this.toViolation(1));
+    element('fold').addEventListener('click', () => this.fold());
     element('help-button').addEventListener('click', () => this.help());
     if (this.run.violations.length === 0) element<HTMLButtonElement>('next-violation').disabled = true;
   }
 
+  // Shows the processes that never led, or folds them into one band.
+  private fold(): void {
+    this.picture.folded = !this.picture.folded;
+    this.picture.resize();
+    this.showFold();
+    this.canvas.setAttribute('aria-label', this.picture.summary());
+  }
+  private showFold(): void {
+    const button = element<HTMLButtonElement>('fold');
+    button.hidden = !this.picture.canFold;
+    button.textContent = this.picture.folded ? 'Show all processes' : 'Only those that led';
+    button.setAttribute('aria-expanded', String(!this.picture.folded));
+  }
+
   private filtersChanged(): void {
     this.picture.resize();
+    this.showFold();
     void this.list(Math.max(1, this.picture.selected), 1);
   }
 
   private showLegend(): void {
-    for (const [colour, text] of LEGEND) {
+    const shown = this.picture.colourNames();
+    const inferred = this.run.head.recorded === true;
+    for (const [colour, plain] of LEGEND) {
+      if (!shown.has(colour)) continue;
+      const text = inferred && (colour === 'paused' || colour === 'fault') ? `${plain} (inferred)` : plain;
       const swatch = make('i', '', '');
       swatch.style.background = `var(--${colour})`;
       element('legend').append(make('li', '', '', swatch, document.createTextNode(text)));
@@ -273,7 +304,17 @@ class Page {
     const here = this.picture.selected;
     const next = way === 1 ? events.find((event) => event > here) ?? events[0]
       : events.filter((event) => event < here).at(-1) ?? events.at(-1);
-    if (next !== undefined) this.select(next);
+    if (next === undefined) return;
+    this.select(next);
+    this.bringIntoView();
+  }
+
+  // The picture, and what is told of the chosen event: beside it, or below it where there is no room.
+  private bringIntoView(): void {
+    element('frame').scrollIntoView({ block: 'start' });
+    const top = element('event-section').getBoundingClientRect().top, wanted = 200;
+    if (top > innerHeight - wanted) scrollBy(0, top - innerHeight + wanted);
+    element('event-section').scrollTop = 0;
   }
 
   select(event: number, writes = true): void {
@@ -395,6 +436,7 @@ class Page {
       v: () => this.toViolation(1), V: () => this.toViolation(-1),
       '+': () => this.zoom(0.5), '=': () => this.zoom(0.5), '-': () => this.zoom(2),
       '0': () => this.picture.show(0, this.run.end),
+      f: () => { if (this.picture.canFold) this.fold(); },
       '/': () => element('search').focus(), '?': () => this.help(),
     };
     document.addEventListener('keydown', (event) => {
@@ -413,6 +455,7 @@ class Page {
 
 begin(async () => {
   const head = readHead(headText());
+  inSeconds(head);
   showHead(head);
   const data = element('data');
   const bytes = await readBytes((data.textContent ?? '').trim());

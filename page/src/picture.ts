@@ -3,7 +3,7 @@
 // the width of the canvas and not on the length of the run.
 import { Calls, Fault, lowerBound, Run, seconds, Span, Version, Writes } from './run.js';
 
-interface Lane { kind: 'violations' | 'faults' | 'node' | 'spanner' | 'lock' | 'resource'; index: number; top: number; height: number; name: string }
+interface Lane { kind: 'violations' | 'faults' | 'node' | 'rest' | 'spanner' | 'lock' | 'resource'; index: number; top: number; height: number; name: string }
 type Colours = Record<string, string>;
 
 const COLOURS = ['ground', 'raised', 'ink', 'quiet', 'line', 'bad', 'bad-ground', 'believes', 'works', 'up', 'paused',
@@ -12,6 +12,7 @@ const AXIS = 26;
 const CURVE = 92;  // above the axis, if there is a curve to draw
 export const SMALL = 10;  // percent points: jumps of the curve that are smaller are not named
 const TALL = 58;  // a lane of a process, if there are few
+const FEW = 12;   // processes; of more, those that never led are folded into one band
 const FONT = '12px system-ui, sans-serif';
 
 // Spans as times of beginning and end, for a search by time.
@@ -34,6 +35,7 @@ export class Picture {
   node = -1;   // of the filters; -1: all
   lock = -1;
   step = -1;
+  folded = true;  // the processes that never led
   private lanes: Lane[] = [];
   private width = 300;
   private height = 100;
@@ -47,8 +49,12 @@ export class Picture {
   private readonly writes: Writes[][];
   private readonly commits: Float64Array;
   private readonly faultRows: number[];
+  private readonly faultNext: number[];  // when the next one of its row begins
   private readonly violatedNames: string[];  // in the order of their first violations
   private readonly axis: number;  // where it begins
+  private readonly rest: number[];  // the processes that never led, if there are many
+  private readonly restUp: { at: Float64Array; count: Int32Array };  // how many of them are up from a time on
+  private readonly restSent: Float64Array;  // when they sent calls
   private pending = false;
 
   // `violated`: invariants that have a row even if the run violates none of them.
@@ -65,8 +71,18 @@ export class Picture {
     this.versionTimes = this.versions.map((versions) => Float64Array.from(versions, (version) => version.at));
     this.writes = run.writes();
     this.commits = run.commits();
+    this.rest = this.thatNeverLed();
+    this.restUp = this.upOfRest();
+    const sent = this.rest.flatMap((node) => Array.from(this.calls[node]!.sent));
+    this.restSent = Float64Array.from(sent).sort();
     this.axis = (run.head.decision?.moments.length ?? 0) > 2 ? CURVE : 0;
     this.faultRows = rowsOf(run.faults, run.end);
+    const begin: number[] = [];  // of the next, by row
+    this.faultNext = run.faults.map(() => Infinity);
+    for (let i = run.faults.length - 1; i >= 0; --i) {
+      this.faultNext[i] = begin[this.faultRows[i]!] ?? Infinity;
+      begin[this.faultRows[i]!] = run.faults[i]!.from;
+    }
     this.violatedNames = [...new Set([...violated, ...run.violations.map((violation) => violation.invariant)])];
     this.layOut();
     this.recolour();
@@ -102,17 +118,15 @@ export class Picture {
     const { violatedNames } = this;
     if (violatedNames.length > 0) add('violations', 0, 6 + 18 * violatedNames.length, 'violations');
     if (this.run.faults.length > 0) add('faults', 0, 6 + 18 * (Math.max(...this.faultRows) + 1), 'faults');
-    const tall = nodes.length <= 12 ? TALL : 22;
-    nodes.forEach((node, i) => {
-      if (this.node < 0 || this.node === i) add('node', i, tall, node.name);
-    });
-    add('spanner', 0, 40, 'Spanner');
-    locks.forEach((lock, i) => {
+    const addNodes = (which: number[]): void => {
+      for (const i of which) if (this.node < 0 || this.node === i) add('node', i, nodes.length <= FEW ? TALL : 22, nodes[i]!.name);
+    };
+    const addLocks = (): void => locks.forEach((lock, i) => {
       // A trace does not tell who holds a row.
       if (this.run.head.from_trace === true) return;
       if (this.lock < 0 || this.lock === i) add('lock', i, 34, locks.length === 1 ? 'lock row' : lock);
     });
-    locks.forEach((lock, i) => {
+    const addResources = (): void => locks.forEach((lock, i) => {
       const writes = this.writes[i]!;
       for (const fenced of [1, 0]) {
         const { accepted, refused } = writes[fenced]!;
@@ -121,7 +135,65 @@ export class Picture {
         add('resource', 2 * i + fenced, 28, locks.length === 1 ? name : `${lock}: ${name}`);
       }
     });
+    const all = nodes.map((_, i) => i);
+    if (nodes.length <= FEW) {
+      addNodes(all);
+      add('spanner', 0, 40, 'Spanner');
+      addLocks();
+      addResources();
+    } else {
+      // Of many processes, first what became of the lock and its writes, and who led.
+      addLocks();
+      addResources();
+      addNodes(all.filter((i) => !this.rest.includes(i)));
+      add('spanner', 0, 40, 'Spanner');
+      if (this.canFold) add('rest', 0, 34, `${this.rest.length} never led`);
+      if (!this.folded || !this.canFold) addNodes(this.rest);
+    }
     this.height = top + 4;
+  }
+
+  // Whether there are processes that never led, which a click shows and folds.
+  get canFold(): boolean { return this.rest.length > 0 && this.node < 0; }
+  isBand(y: number): boolean {
+    return this.lanes.some((lane) => lane.kind === 'rest' && y >= lane.top && y <= lane.top + lane.height);
+  }
+  bandText(): string {
+    return `${this.rest.length} processes never led: how many of them are up, and their calls. A click ${this.folded ? 'shows' : 'folds'} them.`;
+  }
+
+  // If there are many processes: those that neither led nor violated anything.
+  private thatNeverLed(): number[] {
+    const { nodes } = this.run.head.scenario;
+    if (nodes.length <= FEW) return [];
+    const telling = new Set<number>();
+    for (const versions of this.versions) for (const version of versions) telling.add(version.node);
+    for (const violation of this.run.violations) telling.add(this.run.node[violation.event - 1] ?? -1);
+    return nodes.map((_, i) => i).filter((i) => !telling.has(i) &&
+      this.spans.believes[i]!.spans.length === 0 && this.spans.works[i]!.spans.length === 0);
+  }
+  private upOfRest(): { at: Float64Array; count: Int32Array } {
+    const changes = this.rest.flatMap((node) => this.spans.up[node]!.spans.flatMap((span) => [[span.from, 1], [span.to, -1]]))
+      .sort((a, b) => a[0]! - b[0]!);
+    let up = 0;
+    return { at: Float64Array.from(changes, (change) => change[0]!), count: Int32Array.from(changes, (change) => up += change[1]!) };
+  }
+
+  // The names of the colours that this run has, for the legend.
+  colourNames(): Set<string> {
+    const any = (all: Sorted[]): boolean => all.some((sorted) => sorted.spans.length > 0);
+    const { spans, writes } = this;
+    const has: [string, boolean][] = [['up', any(spans.up)], ['believes', any(spans.believes)], ['works', any(spans.works)],
+      ['paused', any(spans.paused)], ['cut', any(spans.cut_to) || any(spans.cut_from)], ['fault', this.run.faults.length > 0],
+      ['call', this.calls.some((calls) => calls.sent.length > 0)],
+      ['failed-call', this.calls.some((calls) => calls.served.some(Number.isNaN))],
+      ['lease', this.versions.some((versions) => versions.some((version) => version.held))],
+      ['holder', this.versions.some((versions) => versions.some((version) => version.leaseUntil > 0))],
+      ['ink', this.commits.length > 0],
+      ['accepted', writes.some((all) => all.some((one) => one.accepted.length > 0))],
+      ['refused', writes.some((all) => all.some((one) => one.refused.length > 0))],
+      ['warning', this.run.eventsOf('stale_write_accepted').length > 0], ['bad', this.run.violations.length > 0]];
+    return new Set(has.filter(([, is]) => is).map(([name]) => name));
   }
 
   x(at: number): number { return this.gutter + (at - this.from) / (this.to - this.from) * (this.width - this.gutter - 6); }
@@ -189,7 +261,9 @@ export class Picture {
         c.fillText(this.fit(first!, this.gutter - 10), 6, lane.top + 8);
         c.fillText(this.fit(second, this.gutter - 7), 6, lane.top + 20);
       } else {
-        c.fillText(this.fit(lane.name, this.gutter - 10), 6, lane.top + Math.min(lane.height / 2, 14));
+        const mark = this.folded ? '▸' : '▾', room = this.gutter - 10;
+        const name = lane.kind === 'rest' ? this.best(room, `${mark} ${lane.name}`, `${mark} ${this.rest.length} others`, `${mark} ${this.rest.length}`) : this.fit(lane.name, room);
+        c.fillText(name, 6, lane.top + Math.min(lane.height / 2, 14));
       }
       if (lane.kind !== 'node' || lane.height < 40) continue;
       const node = this.run.head.scenario.nodes[lane.index]!;
@@ -200,11 +274,16 @@ export class Picture {
     }
   }
 
-  private fit(text: string, room: number): string {
-    if (this.context.measureText(text).width <= room) return text;
-    let kept = text;
-    while (kept.length > 1 && this.context.measureText(`${kept}…`).width > room) kept = kept.slice(0, -1);
-    return kept.length <= 1 && room < 12 ? '' : `${kept}…`;
+  // The first of these texts that fits; none, if none does.
+  private best(room: number, ...texts: string[]): string {
+    return texts.find((text) => this.context.measureText(text).width <= room) ?? '';
+  }
+  // A name whose end tells it from others, as of pods.
+  private fit(name: string, room: number): string {
+    if (this.context.measureText(name).width <= room) return name;
+    let kept = name.slice(1);
+    while (kept.length > 1 && this.context.measureText(`…${kept}`).width > room) kept = kept.slice(1);
+    return room < 24 ? '' : `…${kept}`;
   }
 
   private paintAxis(): void {
@@ -271,7 +350,7 @@ export class Picture {
       if (Math.abs(change) < SMALL || at < this.gutter || at > this.width) continue;
       const text = `${change > 0 ? '+' : ''}${change} %: ${jump.text}`;
       const isRight = this.width - at > Math.min(c.measureText(text).width + 16, (this.width - this.gutter) / 2);
-      const shown = this.fit(text, (isRight ? this.width - at : at - this.gutter) - 16);
+      const shown = this.best((isRight ? this.width - at : at - this.gutter) - 16, ...clauses(text));
       const below = (after > before) === isRight;
       const y = this.curveY(below ? Math.min(before, after) : Math.max(before, after)) + (below ? 9 : -9);
       const apart = Math.abs(y - free) < 15 ? free + 15 : y;
@@ -286,7 +365,8 @@ export class Picture {
     c.fillStyle = this.colours['ink']!;
     c.fillText('decided', 6, 10);
     c.fillStyle = this.colours['quiet']!;
-    c.fillText(this.fit(`share of continuations that end in ${this.run.head.decision!.invariant}`, this.width - this.gutter - 8), this.gutter, 10);
+    c.fillText(this.best(this.width - this.gutter - 8, `of other runs that go on from here, how many violate ${this.run.head.decision!.invariant}`,
+      `how many runs from here violate ${this.run.head.decision!.invariant}`, 'how many runs from here violate it'), this.gutter, 10);
     for (const share of [0, 0.5, 1]) {
       const text = `${share * 100} %`;
       c.fillText(text, this.gutter - c.measureText(text).width - 4, this.curveY(share));
@@ -325,6 +405,7 @@ export class Picture {
   private paintLane(lane: Lane): void {
     if (lane.kind === 'faults') this.paintFaults(lane);
     if (lane.kind === 'node') this.paintNode(lane);
+    if (lane.kind === 'rest') this.paintRest(lane);
     if (lane.kind === 'spanner') this.paintSpanner(lane);
     if (lane.kind === 'lock') this.paintLock(lane);
     if (lane.kind === 'resource') this.paintResource(lane);
@@ -337,25 +418,27 @@ export class Picture {
       const x = Math.max(this.gutter, this.x(fault.from)), end = Math.min(this.width, this.x(fault.to));
       const row = this.faultRows[i]!;
       if (x > this.width || end < this.gutter) return;
-      if (x < (free[row] ?? -Infinity)) { unnamed[row] = (unnamed[row] ?? 0) + 1; return; }
       const top = lane.top + 4 + 18 * row;
-      c.fillStyle = this.colours['fault']!;
-      c.fillRect(x, top, Math.max(3, end - x), 15);
-      c.fillStyle = this.colours['fault-edge']!;
-      c.fillRect(x, top, Math.max(3, end - x), 2);
-      // A text may go on beyond its band, up to the next band of its row.
-      let next = this.width;
-      this.run.faults.forEach((other, k) => {
-        if (k !== i && this.faultRows[k] === row && other.from > fault.from) next = Math.min(next, this.x(other.from));
-      });
-      const who = fault.node >= 0 ? `${this.run.nodeName(fault.node)}: ` : '';
-      const at = Math.min(x + 5, this.width);
-      c.fillStyle = this.colours['ink']!;
+      if (x >= (free[row] ?? -Infinity)) {
+        c.fillStyle = this.colours['fault']!;
+        c.fillRect(x, top, Math.max(3, end - x), 15);
+        c.fillStyle = this.colours['fault-edge']!;
+        c.fillRect(x, top, Math.max(3, end - x), 2);
+        free[row] = x + 3;
+      }
+      // A text may go on beyond its band, up to the next band of its row. What has none is counted in the next text.
+      const next = Math.min(this.width, this.x(this.faultNext[i]!)), at = Math.min(x + 5, this.width);
       const many = (unnamed[row] ?? 0) + 1;
-      const text = many > 1 ? `${many} faults, the last: ${who}${fault.text}` : who + fault.text;
-      if (next - at > 30) c.fillText(this.fit(text, next - at - 6), at, top + 9);
       unnamed[row] = next - at > 30 ? 0 : many;
-      free[row] = x + 3;
+      if (next - at <= 30) return;
+      // What was inferred names its process.
+      const isNamed = fault.node >= 0 && this.run.head.recorded !== true;
+      const who = isNamed ? `${this.run.nodeName(fault.node)}: ` : '';
+      const what = isNamed ? fault.text : fault.text.replace(/^inferred: /, '');
+      const texts = many > 1 ? [`${many} faults, the last: ${who}${fault.text}`, `${many} faults`]
+        : [...clauses(what).map((text) => who + text), ...clauses(what)];
+      c.fillStyle = this.colours['ink']!;
+      c.fillText(this.best(next - at - 6, ...texts), at, top + 9);
     });
   }
 
@@ -369,10 +452,14 @@ export class Picture {
       c.fillRect(x, y, width, height);
     };
     this.eachSpan(this.spans.up[i], (x, width) => fill('up', top, bar)(x, width));
-    this.eachSpan(this.spans.believes[i], (x, width) => {
+    const pauses = this.spans.paused[i]!.from;
+    this.eachSpan(this.spans.believes[i], (x, width, span) => {
       fill('believes', top, bar)(x, width);
       c.fillStyle = this.colours['ink']!;
-      if (width > 90 && bar > 12) c.fillText('believes it leads', x + 5, top + bar / 2 + 1);
+      // A pause has a text of its own.
+      const pause = pauses[lowerBound(pauses, span.from)] ?? Infinity;
+      const room = Math.min(width, this.x(pause) - x) - 8;
+      if (bar > 12) c.fillText(this.best(room, 'believes it leads', 'leads'), x + 5, top + bar / 2 + 1);
     });
     this.eachSpan(this.spans.works[i], fill('works', top + bar, 4));
     this.eachSpan(this.spans.paused[i], (x, width) => {
@@ -396,6 +483,19 @@ export class Picture {
       this.eachSpan(this.spans[kind][i], fill('cut', kind === 'cut_to' ? top - 5 : top - 3, 2));
     }
     this.paintGone(i, top, bar);
+  }
+
+  // How many of the processes that never led are up.
+  private paintRest(lane: Lane): void {
+    const c = this.context;
+    const { at, count } = this.restUp;
+    const tallest = 18, bottom = lane.top + 22;
+    c.fillStyle = this.colours['up']!;
+    for (let x = this.gutter; x < this.width - 6; ++x) {
+      const place = lowerBound(at, this.timeAt(x + 1)) - 1;
+      const height = (place < 0 ? 0 : count[place]!) / this.rest.length * tallest;
+      c.fillRect(x, bottom - height, 1, height);
+    }
   }
 
   // A process that is gone: a mark where it went.
@@ -447,7 +547,8 @@ export class Picture {
     const versions = this.versions[lane.index]!;
     const times = this.versionTimes[lane.index]!;
     const first = Math.max(0, lowerBound(times, this.from) - 1);
-    let begun = 0, text = '', free = -Infinity;
+    let begun = 0, text = '', who = '', free = -Infinity;
+    let since = 0, isNamed = false;  // of one holder's terms
     const flush = (end: number): void => {
       if (text === '') return;
       const x = Math.max(begun, this.gutter);
@@ -457,15 +558,33 @@ export class Picture {
       c.fillRect(x, lane.top + 4, 2, 16);
       if (end - x > 24 && x > free) {
         c.fillStyle = this.colours['ink']!;
-        c.fillText(this.fit(text, end - x - 8), x + 5, lane.top + 12.5);
+        const room = end - x - 8;
+        const shown = this.best(room, text, who) || this.fit(who, room);
+        c.fillText(shown, x + 5, lane.top + 12.5);
+        isNamed ||= shown !== '';
         free = x;
       }
+    };
+    // Names a holder whose terms are too short for its name, as where each heartbeat has a token of its own.
+    const flushHolder = (end: number): void => {
+      const x = Math.max(since, this.gutter), room = end - x - 8;
+      if (who === '' || isNamed || room < 24) return;
+      const shown = this.best(room, who) || this.fit(who, room);
+      c.fillStyle = this.colours['lease']!;
+      c.fillRect(x + 3, lane.top + 4, c.measureText(shown).width + 5, 16);
+      c.fillStyle = this.colours['ink']!;
+      c.fillText(shown, x + 5, lane.top + 12.5);
     };
     for (let i = first; i < versions.length && times[i]! <= this.to; ) {
       const version = versions[i]!;
       const x = this.x(version.at);
-      const now = version.held ? `${version.node >= 0 ? this.run.nodeName(version.node) : 'nobody'}${version.token === '' ? '' : `, token ${version.token}`}` : '';
-      if (now !== text) { flush(x); begun = x; text = now; }
+      const holder = version.node >= 0 ? this.run.nodeName(version.node) : 'nobody';
+      const now = !version.held ? '' : version.token === '' ? holder : `${holder}, token ${version.token}`;
+      if (now !== text) {
+        flush(x);
+        if (now === '' || holder !== who) { flushHolder(x); since = x; isNamed = false; }
+        begun = x; text = now; who = now === '' ? '' : holder;
+      }
       const next = times[i + 1] ?? this.run.end;
       if (version.held && version.leaseUntil > 0) {
         // The lease as this version says it, faint beyond the next version.
@@ -481,6 +600,7 @@ export class Picture {
       if (i > first + 1 && i < versions.length && times[i]! > this.to) break;
     }
     flush(Math.min(this.width, this.x(this.run.end)));
+    flushHolder(Math.min(this.width, this.x(this.run.end)));
   }
 
   private paintResource(lane: Lane): void {
@@ -524,14 +644,18 @@ export class Picture {
     });
     const all = counts.reduce((sum, count) => sum + count, 0);
     lanes.forEach((lane) => {
-      if (all <= (this.width - this.gutter) / 3) this.paintArrows(lane, spanner); else this.paintDensity(lane);
+      if (all <= (this.width - this.gutter) / 3) this.paintArrows(lane, spanner); else this.paintDensity(lane, this.calls[lane.index]!.sent);
     });
+    const rest = this.lanes.find((lane) => lane.kind === 'rest');
+    if (rest !== undefined) this.paintDensity(rest, this.restSent);
   }
 
   private paintArrows(lane: Lane, spanner: Lane): void {
     const c = this.context;
     const { event, sent, served, ended } = this.calls[lane.index]!;
-    const low = lane.top + (lane.height >= 40 ? 35 : 16), high = spanner.top + 9;
+    // Of many processes, those that never led are below Spanner.
+    const isBelow = lane.top > spanner.top;
+    const low = lane.top + (isBelow ? 6 : lane.height >= 40 ? 35 : 16), high = spanner.top + (isBelow ? 11 : 9);
     let free = -Infinity;
     for (let i = Math.max(0, lowerBound(sent, this.from) - 20); i < sent.length && sent[i]! <= this.to; ++i) {
       const number = event[i]!;
@@ -555,11 +679,12 @@ export class Picture {
       if (lost) { c.fillText('×', x - 4, lane.top + lane.height - 5); continue; }
       const tip = this.x(served[i]!);
       c.beginPath();
-      c.moveTo(tip, high); c.lineTo(tip - 3, high - 5); c.lineTo(tip + 3, high - 5);
+      const foot = isBelow ? high + 5 : high - 5;
+      c.moveTo(tip, high); c.lineTo(tip - 3, foot); c.lineTo(tip + 3, foot);
       c.fill();
       const step = this.run.steps[this.run.step[number - 1]!] ?? '';
       const width = c.measureText(step).width;
-      const next = sent[i + 1] === undefined ? Infinity : this.x(sent[i + 1]!);
+      const next = Math.min(this.width, sent[i + 1] === undefined ? Infinity : this.x(sent[i + 1]!));
       if (x > free && next - x > width + 8 && lane.height >= 40) {
         c.fillStyle = this.colours['quiet']!;
         c.fillText(step, x + 4, lane.top + 44);
@@ -569,10 +694,9 @@ export class Picture {
   }
 
   // How many calls each pixel has.
-  private paintDensity(lane: Lane): void {
+  private paintDensity(lane: Lane, sent: Float64Array): void {
     const c = this.context;
-    const { sent } = this.calls[lane.index]!;
-    const bottom = lane.top + lane.height - 2, tallest = lane.height >= 40 ? 8 : 4;
+    const bottom = lane.top + lane.height - 2, tallest = lane.height >= 30 ? 8 : 4;
     const bar = 3;
     let before = lowerBound(sent, this.from);
     const counts: number[] = [];
@@ -657,7 +781,7 @@ export class Picture {
     if (kind === 'row_committed') return find('lock', Math.max(lock, 0));
     if (kind === 'write_arrived') return find('resource', 2 * lock + (this.run.fencedWrite(event) ? 1 : 0));
     if (kind === 'call_served' || kind === 'call_waits' || kind === 'transaction_committed') return find('spanner', 0);
-    return node >= 0 ? find('node', node) : find('spanner', 0);
+    return node >= 0 ? find('node', node) ?? find('rest', 0) : find('spanner', 0);
   }
 
   // The event nearest to that place; 0 if none is near.
@@ -671,7 +795,7 @@ export class Picture {
     let best = 0, least = Infinity;
     for (let i = Math.max(first, middle - most); i < Math.min(last, middle + most); ++i) {
       const lane = this.laneOf(i + 1);
-      if (lane === undefined || y < lane.top || y > lane.top + lane.height) continue;
+      if (lane === undefined || lane.kind === 'rest' || y < lane.top || y > lane.top + lane.height) continue;
       const important = this.run.violating.has(i + 1) ? 4 : this.run.lines.has(i + 1) ? 2 : 0;
       const distance = Math.abs(this.x(this.run.at[i]!) - x) - important;
       if (distance < least && passes(i + 1)) { best = i + 1; least = distance; }
@@ -684,9 +808,17 @@ export class Picture {
 
   summary(): string {
     const { nodes, locks } = this.run.head.scenario;
+    const rows = this.lanes.slice(0, 12).map((lane) => lane.name).join('; ');
     return `Picture of the run: ${nodes.length} processes, ${locks.length} locks, ${this.run.faults.length} faults, ` +
-      `${this.run.violations.length} violations, from ${seconds(this.from)} to ${seconds(this.to)} s.`;
+      `${this.run.violations.length} violations, from ${seconds(this.from)} to ${seconds(this.to)} s. ` +
+      `Its ${this.lanes.length} rows from above: ${rows}${this.lanes.length > 12 ? '; and more' : ''}.`;
   }
+}
+
+// The text, and its beginnings up to where a clause ends, the longest first.
+function clauses(text: string): string[] {
+  const ends = [...text.matchAll(/[,:;] | \(| at (?=\d)/g)].map((match) => match.index);
+  return [text, ...ends.reverse().map((end) => text.slice(0, end))];
 }
 
 function signed(ns: number): string { return `${ns > 0 ? '+' : ''}${ns / 1e9} s`; }

@@ -57,66 +57,106 @@ export function numberText(value: number): string {
   return value >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
 }
 
+export interface Scale {
+  text: (value: number) => string;
+  ticks: number[] | null;  // null: logarithmic
+}
 export interface Axes {
-  label: string;         // what the plot shows, for those who cannot see it
-  x: (value: number) => string;
-  y: (value: number) => string;
-  yTicks: number[] | null;  // null: logarithmic, too
+  label: string;  // what the plot shows, for those who cannot see it
+  x: Scale;
+  y: Scale;
 }
 
-export function curves(all: Series[], axes: Axes): SVGElement {
-  const width = 520, height = 260, left = 52, right = 512, top = 12, bottom = 226;
-  const svg = shape('svg', 'plot', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': axes.label });
+// A plot as wide as its place, up to a width, and drawn again when that changes: its texts keep their size.
+export function fitted(most: number, draw: (width: number) => SVGElement): HTMLElement {
+  const place = make('div', 'plot-place', '');
+  let drawn = 0;
+  new ResizeObserver(() => {
+    const width = Math.min(most, Math.floor(place.clientWidth));
+    if (width === drawn || width === 0) return;
+    drawn = width;
+    place.replaceChildren(draw(width));
+  }).observe(place);
+  return place;
+}
+
+function placeOn(scale: Scale, values: number[], low: number, high: number): { place: (value: number) => number; ticks: number[] } {
+  if (scale.ticks === null) {
+    const axis = new LogAxis(values, low, high);
+    return { place: (value) => axis.place(value), ticks: axis.ticks() };
+  }
+  const most = scale.ticks.at(-1)!;
+  return { place: (value) => low + value / most * (high - low), ticks: scale.ticks };
+}
+
+// Heights for names, near to the wanted ones but a line apart. `wanted` grows.
+export function apart(wanted: number[], line: number, top: number, bottom: number): number[] {
+  const placed: number[] = [];
+  for (const want of wanted) placed.push(Math.max(want, (placed.at(-1) ?? top - line) + line));
+  for (let i = placed.length - 1, free = bottom; i >= 0; --i) free = (placed[i] = Math.min(placed[i]!, free)) - line;
+  return placed;
+}
+
+// Curves with their names at their ends; T* is explained below the plot.
+export function curves(all: Series[], axes: Axes, width: number): SVGElement {
+  const named = all.filter((series) => !series.dashed && series.points.length > 0);
+  const letters = Math.max(4, ...named.map((series) => series.name.length));
+  const height = 270, left = 52, right = width - 22 - 7.4 * letters, top = 12, bottom = 236;
+  const svg = shape('svg', 'plot', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': axes.label });
   const points = all.flatMap((series) => series.points);
   if (points.length === 0) {
     svg.append(shape('text', 'tick', { x: width / 2, y: height / 2, 'text-anchor': 'middle' }, 'nothing was measured'));
     return svg;
   }
-  const x = new LogAxis(points.map((point) => point.x), left, right);
-  const linear = axes.yTicks;
-  const logarithmic = linear === null ? new LogAxis(points.map((point) => point.y), bottom, top) : null;
-  const most = linear?.at(-1) ?? 1;
-  const y = (value: number): number => logarithmic?.place(value) ?? bottom - value / most * (bottom - top);
-  for (const tick of linear ?? logarithmic!.ticks()) {
-    svg.append(shape('line', 'rule', { x1: left, x2: right, y1: y(tick), y2: y(tick) }),
-      shape('text', 'tick', { x: left - 6, y: y(tick) + 4, 'text-anchor': 'end' }, axes.y(tick)));
+  const x = placeOn(axes.x, points.map((point) => point.x), left, right);
+  const y = placeOn(axes.y, points.map((point) => point.y), bottom, top);
+  let free = Infinity;
+  for (const tick of y.ticks) {
+    const at = y.place(tick);
+    svg.append(shape('line', 'rule', { x1: left, x2: right, y1: at, y2: at }));
+    if (at > free) continue;
+    svg.append(shape('text', 'tick', { x: left - 6, y: at + 4, 'text-anchor': 'end' }, axes.y.text(tick)));
+    free = at - 14;
   }
-  let free = -Infinity;
-  for (const tick of x.ticks()) {
+  free = -Infinity;
+  for (const tick of x.ticks) {
     const at = x.place(tick);
     svg.append(shape('line', 'rule', { x1: at, x2: at, y1: top, y2: bottom }));
     if (at < free) continue;
-    svg.append(shape('text', 'tick', { x: at, y: bottom + 18, 'text-anchor': 'middle' }, axes.x(tick)));
-    free = at + 44;
+    svg.append(shape('text', 'tick', { x: at, y: bottom + 18, 'text-anchor': 'middle' }, axes.x.text(tick)));
+    free = at + 48;
   }
   for (const series of all) {
-    const path = series.points.map((point, i) => `${i === 0 ? 'M' : 'L'}${x.place(point.x).toFixed(1)},${y(point.y).toFixed(1)}`).join('');
+    const path = series.points.map((point, i) => `${i === 0 ? 'M' : 'L'}${x.place(point.x).toFixed(1)},${y.place(point.y).toFixed(1)}`).join('');
     const line = shape('path', `${series.dashed ? 'least' : 'curve'} series-${series.place % 7}`, { d: path });
     line.append(title(series.about));
     svg.append(line);
   }
-  // Names at different heights, each on its curve; T* is explained below the plot.
-  const named = all.filter((series) => !series.dashed && series.points.length > 0)
-    .sort((a, b) => a.points[a.points.length >> 1]!.x - b.points[b.points.length >> 1]!.x);
-  named.forEach((series, i) => {
-    const share = 1 - (i + 0.5) / named.length;
-    const point = series.points[Math.min(series.points.length - 1, Math.floor(share * series.points.length))]!;
-    const at = x.place(point.x), isRight = at > left + 0.75 * (right - left);
-    svg.append(shape('text', `name of-${series.place % 7}`,
-      { x: isRight ? at - 6 : at + 6, y: y(point.y) + 4, 'text-anchor': isRight ? 'end' : 'start' }, series.name));
+  const ends = named.map((series) => ({ series, x: x.place(series.points.at(-1)!.x), y: y.place(series.points.at(-1)!.y) }))
+    .sort((a, b) => a.y - b.y);
+  const heights = apart(ends.map((end) => end.y), 15, top, bottom);
+  ends.forEach((end, i) => {
+    const at = heights[i]!, of = end.series.place % 7;
+    svg.append(shape('line', `leader series-${of}`, { x1: end.x, y1: end.y, x2: right + 10, y2: at }),
+      shape('text', `name of-${of}`, { x: right + 14, y: at + 4 }, end.series.name));
   });
   return svg;
 }
 
 // One row of dots for each name, on one logarithmic axis of time.
-export function strips(rows: { name: string; dots: { at: number; about: string }[] }[], label: string): SVGElement {
-  const width = 760, left = 200, right = 740, line = 26;
+export function strips(rows: { name: string; dots: { at: number; about: string }[] }[], label: string, width: number): SVGElement {
+  const letters = Math.max(...rows.map((row) => row.name.length));
+  const left = 20 + 7.1 * letters, right = width - 20, line = 26;
   const height = 30 + rows.length * line;
-  const svg = shape('svg', 'plot', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
+  const svg = shape('svg', 'plot', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': label });
   const x = new LogAxis(rows.flatMap((row) => row.dots.map((dot) => dot.at)), left, right);
+  let free = -Infinity;
   for (const tick of x.ticks()) {
-    svg.append(shape('line', 'rule', { x1: x.place(tick), x2: x.place(tick), y1: 4, y2: height - 22 }),
-      shape('text', 'tick', { x: x.place(tick), y: height - 6, 'text-anchor': 'middle' }, timeText(tick)));
+    const at = x.place(tick);
+    svg.append(shape('line', 'rule', { x1: at, x2: at, y1: 4, y2: height - 22 }));
+    if (at < free) continue;
+    svg.append(shape('text', 'tick', { x: at, y: height - 6, 'text-anchor': 'middle' }, timeText(tick)));
+    free = at + 48;
   }
   rows.forEach((row, i) => {
     const y = 16 + i * line;

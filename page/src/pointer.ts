@@ -7,6 +7,7 @@ export interface Pointing {
   choose(event: number): void;
   moved(): void;    // the picture shows another part of the run
   settled(): void;  // and the pointer was let go
+  fold?(): void;    // the band of processes that never led was clicked
 }
 
 export function listenToPointer(canvas: HTMLCanvasElement, tip: HTMLElement, picture: Picture, pointing: Pointing): void {
@@ -24,9 +25,11 @@ export function listenToPointer(canvas: HTMLCanvasElement, tip: HTMLElement, pic
       return;
     }
     const found = picture.eventAt(event.offsetX, event.offsetY, pointing.passes);
-    tip.hidden = found === 0;
-    if (found === 0) return;
-    tip.textContent = picture.tellOf(found);
+    const text = found > 0 ? picture.tellOf(found) : picture.isBand(event.offsetY) ? picture.bandText() : '';
+    canvas.style.cursor = picture.isBand(event.offsetY) ? 'pointer' : '';
+    tip.hidden = text === '';
+    if (text === '') return;
+    tip.textContent = text;
     const room = canvas.clientWidth;
     tip.style.left = event.offsetX < room / 2 ? `${event.offsetX + 14}px` : '';
     tip.style.right = event.offsetX < room / 2 ? '' : `${room - event.offsetX + 14}px`;
@@ -36,6 +39,7 @@ export function listenToPointer(canvas: HTMLCanvasElement, tip: HTMLElement, pic
     const moved = held?.moved === true;
     held = null;
     if (moved) return pointing.settled();
+    if (pointing.fold !== undefined && picture.isBand(event.offsetY)) return pointing.fold();
     const found = picture.eventAt(event.offsetX, event.offsetY, pointing.passes);
     if (found > 0) pointing.choose(found);
   });

@@ -27,6 +27,8 @@ export function lowerBound(sorted: ArrayLike<number>, wanted: number): number {
 
 export function seconds(ns: number): string { return (ns / 1e9).toFixed(6); }
 
+const TIME = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z/g;
+
 // Text of a field's JSON for people: times of rows as seconds since the start.
 export class Words {
   private readonly startMs: number;
@@ -35,10 +37,16 @@ export class Words {
     if (json === '') return '';
     const value: unknown = JSON.parse(json);
     if (typeof value !== 'string') return value === null ? 'none' : typeof value === 'object' ? json : String(value);
-    const time = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z$/.exec(value);
-    if (time === null) return value;
-    const whole = (Date.parse(time[1]! + 'Z') - this.startMs) / 1000;
-    return `${whole < 0 ? '' : ''}${whole}.${(time[2] ?? '').padEnd(9, '0').slice(0, 9)} s`;
+    const whole = new RegExp(`^${TIME.source}$`).exec(value);
+    return whole === null ? this.within(value) : `${this.seconds(whole[1]!, whole[2])} s`;
+  }
+  // A sentence with its times as seconds since the start.
+  within(text: string): string {
+    return text.replace(TIME, (_, time: string, fraction?: string) => this.seconds(time, fraction));
+  }
+  private seconds(time: string, fraction = ''): string {
+    const whole = (Date.parse(`${time}Z`) - this.startMs) / 1000;
+    return `${whole}.${fraction.padEnd(9, '0').slice(0, 9).replace(/0{1,3}$/, '')}`;
   }
 }
 
@@ -273,6 +281,9 @@ export class Run {
     if (lines.length > 0) {
       return violations + lines.map((line) => (line.node >= 0 ? `${this.nodeName(line.node)}: ` : '') + line.text).join('; ');
     }
+    // Of a recorded history, a violation is an event of its own.
+    const told = this.fields(event).find(([name]) => name === 'text');
+    if (violations !== '' && told !== undefined) return violations + told[1];
     const hidden = /^(process|writer|node|before\.|after\.|call\.|commit$)/;
     const fields = this.fields(event).filter(([name]) => !hidden.test(name))
       .filter(([name]) => name !== 'lock' || this.head.scenario.locks.length > 1)

@@ -52,17 +52,50 @@ const pixels = (page, name, picture = 'picture') => page.evaluate(([wanted, id])
   }
   return count;
 }, [name, picture]);
+// The texts that the picture draws.
+async function drawnTexts(page) {
+  await page.evaluate(() => {
+    window.drawn = [];
+    const draw = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function(text, ...where) { window.drawn.push(text); draw.call(this, text, ...where); };
+    document.getElementById('zoom-all').click();
+  });
+  await settled(page);
+  return page.evaluate(() => window.drawn);
+}
 const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 const current = (page) => page.evaluate(() => Number(new URLSearchParams(location.hash.slice(1)).get('event')));
 
 test('the first screen says what was violated, and what saved the data', () => with_(paused, {}, async (page) => {
-  const verdict = await page.textContent('#verdict');
-  assert.match(verdict, /single_worker violated at 27\.201270 s/);
-  assert.match(verdict, /What saved the data: at 35\.010036 s the resource that checks tokens refused a stale write of a/);
-  assert.match(verdict, /the resource that does not check tokens accepted 1 stale write/);
+  assert.equal(await page.textContent('#verdict'), 'At 35.010 s a wrote although b held the lock: the resource that ' +
+    'checks tokens refused it, the one that does not check them accepted it.');
   const box = await (await page.$('#picture')).boundingBox();
   assert.ok(box.y + box.height < 900, 'the picture is on the first screen');
 }));
+
+// A violation is named once in the head, with what a reader asks next.
+test('a small table says of each violation whether it was promised and expected, and when it was first', () => with_(paused, {}, async (page) => {
+  const rows = await page.$$eval('#broken tr', (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual(rows.map((row) => row.slice(0, 3)), [['violated invariant', 'promised', 'expected'],
+    ['single_worker', 'not promised', 'yes'], ['single_leader_belief', 'not promised', 'yes']]);
+  assert.match(rows[1][3], /^27\.201270 s: b began work under lock "lock" while a was still at work \(\d+ in all\)$/);
+  const head = await page.textContent('header');
+  assert.equal(head.split('single_leader_belief').length - 1, 1, head);
+  assert.equal(await page.$$eval('#invariants tbody tr', (all) => all.length) > 10, true, 'all invariants are below');
+}));
+
+// Red is for harm: who expected a violation and got none has a file to mend.
+test('a failed run without a violation says what was expected, and no good news in red or green', async () => {
+  const file = join(folder, 'unmet.json');
+  writeFileSync(file, JSON.stringify({ version: 1, about: 'It expects what does not happen.', protocol: 'fenced_lease',
+    lease: '5s', nodes: ['a', 'b'], duration: '30s', seed: 3, expect: { violates: ['single_worker'] } }));
+  await with_(pageOf(file), {}, async (page) => {
+    assert.match(await page.textContent('#verdict'), /^No invariant was violated/);
+    assert.equal(await page.getAttribute('#verdict', 'class'), 'plain');
+    assert.match(await page.textContent('#failures'), /^Not as expected: .*single_worker/);
+    assert.equal(await page.isVisible('#broken'), false);
+  });
+});
 
 test('each lane has its colours at first paint, violations among them', () => with_(paused, {}, async (page) => {
   for (const name of ['bad', 'up', 'believes', 'works', 'paused', 'fault', 'lease', 'holder', 'accepted', 'refused', 'call']) {
@@ -194,6 +227,86 @@ test('it prints the picture and leaves the controls out', () => with_(paused, {}
   assert.equal(await page.isVisible('#picture'), true);
 }));
 
+// A long word is no news: what does not fit says less, and ends where a word ends.
+test('labels that do not fit say less, and are not cut within a word', () =>
+  with_(pageOf('scenarios/s4_token_goes_back.json'), {}, async (page) => {
+    const texts = await drawnTexts(page);
+    assert.deepEqual(texts.filter((text) => /…$/.test(text)), []);
+    // c holds the lock for too short a time to name its token, and b for long enough.
+    assert.ok(texts.includes('c') && texts.some((text) => /^b, token /.test(text)), texts.join('|'));
+  }));
+
+test('the event stands beside the picture on a wide screen, and below it on a phone', async () => {
+  for (const [width, beside] of [[1280, true], [390, false]]) {
+    await with_(paused, { width }, async (page) => {
+      const [picture, event] = [await (await page.$('#frame')).boundingBox(), await (await page.$('#event-section')).boundingBox()];
+      assert.equal(event.x >= picture.x + picture.width, beside);
+      assert.equal(event.y >= picture.y + picture.height, !beside);
+    });
+  }
+});
+
+test('the key of violations brings the picture and the event into view', async () => {
+  for (const look of [{ width: 1280, height: 700 }, { width: 390, height: 844 }]) {
+    await with_(paused, look, async (page) => {
+      await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+      await page.keyboard.press('v');
+      assert.match(await page.textContent('#detail p'), /violated/);
+      const tops = await page.evaluate(() => ['picture', 'detail'].map((id) => document.getElementById(id).getBoundingClientRect()).map(({ top, bottom }) => [top, bottom]));
+      for (const [top, bottom] of tops) assert.ok(bottom > 60 && top < look.height - 60, JSON.stringify(tops));
+    });
+  }
+});
+
+// --- a hundred pods -------------------------------------------------------------------------------
+
+const hundred = (() => {
+  const scenario = join(folder, 'hundred.json');
+  writeFileSync(scenario, JSON.stringify({ version: 1, about: 'The leader of a hundred is paused.', protocol: 'spindle_v3', lease: '5s',
+    nodes: [{ name: 'payment-service-7f9c4d', count: 100, use: 'callback' }], duration: '60s', seed: 3,
+    workload: { write_every: '200ms', work_for: '50ms', resource: 'both' },
+    faults: [{ at: '30s', do: 'pause', node: 'leader', for: '12s' }] }));
+  return pageOf(scenario);
+})();
+
+test('of a hundred pods the lock, its writes and those that led come first, the others are one band', () => with_(hundred, {}, async (page) => {
+  const rows = async () => /rows from above: (.*)\.$/.exec(await page.getAttribute('#picture', 'aria-label'))[1].split('; ');
+  assert.deepEqual((await rows()).map((row) => row.replace(/\d+$/, '#')), ['violations', 'faults', 'lock row', 'writes, fenced',
+    'writes, not fenced', 'payment-service-7f9c4d-#', 'payment-service-7f9c4d-#', 'Spanner', '98 never led']);
+  const height = () => page.evaluate(() => document.getElementById('picture').clientHeight);
+  const folded = await height();
+  assert.ok(folded < 420, `${folded} pixels`);
+  // A click on the band shows all, and another folds them again.
+  const box = await (await page.$('#picture')).boundingBox();
+  await page.mouse.click(box.x + 500, box.y + folded - 12);
+  assert.ok(await height() > 2000);
+  assert.equal(await page.getAttribute('#fold', 'aria-expanded'), 'true');
+  await page.keyboard.press('f');
+  assert.equal(await height(), folded);
+}));
+
+test('a violation that was not expected is named once, in the table', () => with_(hundred, {}, async (page) => {
+  assert.equal((await page.textContent('#verdict, #failures')).includes('single_worker'), false);
+  assert.equal(await page.textContent('#failures'), '');
+  assert.deepEqual(await page.$$eval('#broken tbody tr', (all) => all.map((row) => row.children[2].textContent)), ['no', 'no']);
+  assert.equal((await page.textContent('header')).split('single_worker').length - 1, 1);
+}));
+
+test('names of pods keep the ends that tell them apart', () => with_(hundred, {}, async (page) => {
+  const texts = await drawnTexts(page);
+  assert.ok(texts.filter((text) => /^….*-\d+$/.test(text)).length >= 2, texts.join('|'));
+}));
+
+// What tokens that go back do to the holder stands in the first line.
+test('the head says how many writes of the rightful holder were refused', () => {
+  return with_(pageOf('scenarios/s12_tokens_are_hashes.json'), {}, async (page) => {
+    assert.match(await page.textContent('#verdict'),
+      /^\d+ writes of the rightful holder were refused, the first at [0-9.]+ s \(of [a-z]+\): the resource had taken a greater token before\.$/);
+    assert.equal(await page.getAttribute('#verdict', 'class'), 'bad');
+    assert.match(await page.textContent('#also'), /\d+ writes of the holder refused/);
+  });
+});
+
 // --- when a violation was decided -----------------------------------------------------------------
 
 // Whether the pause strikes while a question is on its way is for chance to say.
@@ -203,8 +316,8 @@ test('what chance decided has a curve, and the step that decided it', () => with
   const decision = await page.evaluate(() => JSON.parse(document.getElementById('head').textContent).decision);
   assert.ok(decision.moments.length > 5);
   assert.equal(decision.moments.at(-1).continuations, 0);
-  const verdict = await page.textContent('#verdict');
-  assert.match(verdict, /When it was decided: chance has a part in it; of 200 other runs of the scenario, .* \d+ % violate single_leader_belief/);
+  assert.match(await page.textContent('#also'),
+    /When it was decided: chance has a part in it; of 200 other runs of the scenario, .* \d+ % violate single_leader_belief/);
   // The curve is in the colour of violations, above the axis, where nothing else has it.
   const drawnAbove = await page.evaluate(() => {
     const canvas = document.getElementById('picture');
@@ -214,12 +327,12 @@ test('what chance decided has a curve, and the step that decided it', () => with
     return red;
   });
   assert.ok(drawnAbove > 200, `${drawnAbove} pixels`);
-  await page.click('#verdict a >> text=/^At /');
+  await page.click('#also a >> text=/^At /');
   await page.waitForFunction(() => /true time/.test(document.querySelector('#detail').textContent));
 }));
 
 test('what the scenario decides is said in words, and has no curve', () => with_(paused, {}, async (page) => {
-  assert.match(await page.textContent('#verdict'), /decided: by the scenario, not by chance; all of 200 other runs .* violate single_worker as well/);
+  assert.match(await page.textContent('#also'), /decided: by the scenario, not by chance; all of 200 other runs .* violate single_worker as well/);
   assert.equal(await page.evaluate(() => JSON.parse(document.getElementById('head').textContent).decision.moments.length), 2);
 }));
 
@@ -238,7 +351,7 @@ run('replay', 'scenarios/insert_race.json', '--seed', '1', '--repeat', '2', '--t
 run('diff', join(folder, 'insert_race.1.jsonl'), join(folder, 'insert_race.2.jsonl'), '--html', both);
 const index = join(folder, 'index.html');
 run('report', 'scenarios/gc_pause_stale_token.json', 'scenarios/fenced_leader_partitioned.json',
-  'scenarios/s4_token_goes_back.json', '--html', index, '--pages', join(folder, 'pages'));
+  'scenarios/s4_token_goes_back.json', 'scenarios/lease_lock_start.json', '--html', index, '--pages', join(folder, 'pages'));
 const takeovers = join(folder, 'takeover.html');
 run('bench', 'takeover', '--lease', '10s', '--fault', 'crash', '--runs', '20', '--html', takeovers);
 const costs = join(folder, 'cost.html');
@@ -307,9 +420,11 @@ const recorded = (() => {
   return file;
 })();
 
-test('a recorded history is a run: its violation, its lanes, its story, the row of an event', () => with_(recorded, {}, async (page) => {
-  const verdict = await page.textContent('#verdict');
-  assert.match(verdict, /single_leader_belief violated at 59\.518249 s: pod-b believed that it leads lock "nightly" while pod-a did/);
+test('a recorded history is a run: its verdict, its lanes, its story, the row of an event', () => with_(recorded, {}, async (page) => {
+  assert.equal(await page.textContent('#verdict'),
+    'Lease respected; two workers side by side for at least 5.033 s, from 59.528247 s on.');
+  assert.match(await page.textContent('#broken'),
+    /single_leader_belief.*59\.518249 s: pod-b believed that it leads lock "nightly" while pod-a did/);
   assert.match(await page.textContent('#name'), /recorded by others/);
   assert.match(await page.textContent('#origin'), /To judge this history again: whorl check .*--protocol spindle_v2/);
   assert.match(await page.textContent('#story'), /inferred: pod-a was paused/);
@@ -319,6 +434,27 @@ test('a recorded history is a run: its violation, its lanes, its story, the row 
   await page.fill('#search', 'pod-b took it');
   await page.click('#list button');
   assert.match(await page.textContent('#detail'), /likely time.*The row before and after.*writer.*pod-apod-b/s);
+}));
+
+// The time in the head is that of an event, not of what was recorded next.
+test('a violation of a recorded history is an event at its time', () => with_(recorded, {}, async (page) => {
+  for (const name of ['single_leader_belief', 'single_worker']) {
+    const row = await page.$(`#broken tr:has-text("${name}")`);
+    const [time] = /\d+\.\d{6}/.exec(await row.$eval('td:last-child', (one) => one.textContent));
+    await (await row.$('a')).click();
+    await page.waitForFunction((wanted) => document.querySelector('#detail').textContent.startsWith(`${wanted} violated.`), name);
+    const shown = await page.$eval('#detail tr:has(th:text-is("likely time")) td', (one) => one.textContent).catch(async () =>
+      (/likely time([0-9.]+) s/.exec(await page.textContent('#detail')) ?? [])[1]);
+    assert.equal(Number.parseFloat(shown).toFixed(6), time);
+  }
+}));
+
+test('a recorded start is no crash, and an inferred pause is hatched', () => with_(recorded, {}, async (page) => {
+  const texts = await drawnTexts(page);
+  assert.ok(texts.includes('paused'), texts.join());
+  assert.ok(!texts.includes('×'), 'both processes ended at the end of the record, if at all');
+  assert.ok(await pixels(page, 'paused') > 100);
+  assert.match(await page.textContent('#legend'), /paused \(inferred\)/);
 }));
 
 test('two runs are side by side, aligned at their first difference', () => with_(both, {}, async (page) => {
@@ -335,8 +471,13 @@ test('two runs are side by side, aligned at their first difference', () => with_
 }));
 
 test('an index has the verdicts, the times to detection, and links to pages', () => with_(index, {}, async (page) => {
-  assert.match(await page.textContent('#verdict'), /3 runs: 3 as expected; in 2 something was violated/);
-  assert.match(await page.textContent('#matrix'), /token_monotonic.*1 of 2/);
+  assert.equal(await page.textContent('#verdict'), 'No promise was broken: 4 runs, 4 as expected; in 2 something was ' +
+    'violated that is not promised there.');
+  const rows = await page.$$eval('#matrix tr', (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  const cell = (invariant, protocol) => rows.find((row) => row[0] === invariant)[rows[0].indexOf(protocol)];
+  assert.equal(cell('token_monotonic', 'spindle_v2'), '1 of 2');
+  assert.equal(cell('token_monotonic', 'fenced_lease'), '0 of 1');
+  assert.equal(cell('token_monotonic', 'lease_lock'), 'n/a', 'a protocol without tokens');
   assert.ok(await page.$$eval('#times circle', (all) => all.length) >= 3);
   await page.selectOption('#filter-protocol', { label: 'fenced_lease' });
   assert.deepEqual(await page.$$eval('#runs tbody th', (all) => all.map((one) => one.textContent)), ['fenced_leader_partitioned']);
@@ -351,11 +492,30 @@ test('the pages that an index links are there', async () => {
   await context.close();
 });
 
+// Each curve has its name to the right of its end, and no name hides another.
+async function namesAtEnds(page, many) {
+  const names = await page.$$eval('#plots svg', (plots) => plots.flatMap((plot) => {
+    const ends = [...plot.querySelectorAll('path.curve')].map((path) => path.getPointAtLength(path.getTotalLength()).x);
+    return [...plot.querySelectorAll('text.name')].map((text) => ({
+      plot: plots.indexOf(plot), y: Number(text.getAttribute('y')), right: text.getBBox().x + text.getBBox().width,
+      isRight: ends.every((end) => text.getBBox().x > end), width: plot.clientWidth,
+    }));
+  }));
+  assert.equal(names.length, many);
+  assert.ok(names.every((name) => name.isRight && name.right <= name.width), JSON.stringify(names));
+  for (const one of names) {
+    for (const other of names) {
+      if (one !== other && one.plot === other.plot) assert.ok(Math.abs(one.y - other.y) >= 14, JSON.stringify(names));
+    }
+  }
+}
+
 test('a page of takeovers has a curve and T* for each protocol', () => with_(takeovers, {}, async (page) => {
   assert.equal(await page.$$eval('#plots path.curve', (all) => all.length), 5);
   assert.equal(await page.$$eval('#plots path.least', (all) => all.length), 5);
   assert.equal(await page.$$eval('#table tbody tr', (all) => all.length), 5);
   assert.match(await page.textContent('#about'), /T\*, the shortest/);
+  await namesAtEnds(page, 5);
 }));
 
 test('a page of costs has a curve and T* for each protocol, by p50 and p99', () => with_(costs, {}, async (page) => {
@@ -363,16 +523,22 @@ test('a page of costs has a curve and T* for each protocol, by p50 and p99', () 
   assert.equal(await page.$$eval('#plots path.least', (all) => all.length), 4);
   assert.equal(await page.$$eval('#table tbody tr', (all) => all.length), 4);
   assert.match(await page.textContent('#about'), /T\*, the shortest time/);
+  await namesAtEnds(page, 4);
   const rows = await page.$$eval('#table tbody tr', (all) => all.map((row) => [...row.children].map((cell) => Number(cell.textContent))));
   for (const row of rows) assert.ok(row.at(-2) > 0 && row.at(-2) <= row.at(-4) && row.at(-1) <= row.at(-3), row.join());
 }));
 
-for (const [name, file] of [['two runs', both], ['a failing run and the nearest', nearest], ['an index', index], ['takeovers', takeovers], ['costs', costs]]) {
+for (const [name, file] of [['a run', paused], ['a hundred pods', hundred], ['a recorded history', recorded], ['two runs', both], ['a failing run and the nearest', nearest], ['an index', index], ['takeovers', takeovers], ['costs', costs]]) {
   test(`the page of ${name} fits a phone, and axe-core finds nothing serious`, async () => {
     const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
     for (const look of [{ width: 390, height: 844 }, { dark: true }]) {
       const { page, context } = await open(browser, file, look);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= (look.width ?? 1280));
+      const tooWide = await page.$$eval('table', (all) => all.filter((table) =>
+        table.scrollWidth > table.clientWidth + 1 || table.getBoundingClientRect().right > innerWidth).map((table) => table.outerHTML.slice(0, 80)));
+      assert.deepEqual(tooWide, [], 'tables that are wider than the page');
+      const display = await page.$$eval('table.cards tbody tr', (all) => [...new Set(all.map((row) => getComputedStyle(row).display))]);
+      assert.ok(display.every((one) => (one === 'table-row') === (look.width !== 390)), display.join());
       const found = await page.evaluate(`(async () => { ${axe}; return (await axe.run()).violations
         .filter((one) => one.impact === 'serious' || one.impact === 'critical')
         .map((one) => one.id + ': ' + one.nodes[0].html); })()`);

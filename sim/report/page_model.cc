@@ -26,11 +26,31 @@ Json StoryJson(const Story& story) {
           {"lines", std::move(lines)},    {"left_out", story.left_out}, {"end", story.end}};
 }
 
+// What `expect` says.
+std::string_view ExpectedText(const Scenario& scenario, Invariant invariant) {
+  switch (ExpectedOf(scenario, invariant)) {
+    case Expected::kHolds:
+      return "holds";
+    case Expected::kViolated:
+      return "violated";
+    case Expected::kNothing:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
+
+Json HeadlineJson(const Headline& headline) {
+  return {{"text", headline.text},
+          {"tone", kToneWords[static_cast<size_t>(headline.tone)]},
+          {"event", headline.event}};
+}
 
 PageModel::PageModel(const Scenario& scenario)
     : scenario_(scenario),
-      printer_(NamesOf(scenario)),
+      names_(NamesOf(scenario)),
+      printer_(names_),
       judge_(scenario, RoundTripP999(scenario.spanner.preset)),
       timeline_(scenario) {}
 
@@ -40,11 +60,11 @@ void PageModel::Hear(const Observation& observation, uint64_t ordinal, uint64_t 
   spans_.Observing(ordinal);
   timeline_.Hear(observation, ordinal, hash);
   const int64_t before = judge_.violations();
-  const int64_t refused = judge_.Counted(Metric::kStaleWriteRefused);
-  const int64_t accepted = judge_.Counted(Metric::kStaleWriteAccepted);
   judge_.Observe(observation);
-  if (judge_.Counted(Metric::kStaleWriteRefused) != refused) stale_refused_.push_back(ordinal);
-  if (judge_.Counted(Metric::kStaleWriteAccepted) != accepted) stale_accepted_.push_back(ordinal);
+  for (CountedWrites* of :
+       {&writes_.stale_refused, &writes_.stale_accepted, &writes_.rightful_refused}) {
+    AddWrite(*of, observation);
+  }
   AddEvent(observation);
   if (judge_.violations() != before) AddViolations();
   std::visit([this](const auto& what) { On(what); }, observation.what);
@@ -59,6 +79,18 @@ void PageModel::AddEvent(const Observation& observation) {
   Json fields = Json::object();
   std::visit([&](const auto& what) { printer_.AddFields(what, fields); }, observation.what);
   row.Fields(fields);
+}
+
+// If the metric has counted the observation.
+void PageModel::AddWrite(CountedWrites& of, const Observation& observation) {
+  if (judge_.Counted(of.metric) == static_cast<int64_t>(of.events.size())) return;
+  of.events.push_back(ordinal_);
+  const auto* write = std::get_if<WriteArrived>(&observation.what);
+  if (of.events.size() > 1 || write == nullptr) return;
+  const ProcessId owner = judge_.ledger().OwnerOf(write->lock);
+  of.at = now_;
+  of.writer = names_.ShortProcess(write->process);
+  if (owner != ProcessId{}) of.owner = names_.ShortProcess(owner);
 }
 
 // --- what lasts ----------------------------------------------------------------------------------
@@ -161,11 +193,11 @@ Json PageModel::ResultJson(const RunResult& result, bool is_judged) const {
   json["metrics"] = MetricsJson(result.checks.metrics);
   Json invariants = Json::array();
   for (const InvariantResult& of : result.checks.invariants) {
-    Json one = {
-        {"name", WordOf(of.invariant)},
-        {"verdict", WordOf(of.verdict)},
-        {"violations", of.violations},
-        {"expected", is_judged && ExpectedOf(scenario_, of.invariant) == Expected::kViolated}};
+    Json one = {{"name", WordOf(of.invariant)},
+                {"verdict", WordOf(of.verdict)},
+                {"violations", of.violations},
+                {"promised", PromiseWords(of.invariant, of.promise)},
+                {"expects", is_judged ? ExpectedText(scenario_, of.invariant) : ""}};
     if (of.first.has_value()) {
       const KnownOfViolation known = KnownOf(scenario_, of.invariant, of.promise);
       one["event"] = of.first->observation;
@@ -203,11 +235,14 @@ PageModel::Data PageModel::Finish(const RunResult& result, const Story& story, c
   head["scenario"] = ScenarioJson();
   // The seed of a real run is its number.
   head["result"] = ResultJson(result, about.on.empty() && result.seed == scenario_.seed);
+  head["headline"] = HeadlineJson(HeadlineOf(scenario_, result.checks, writes_));
   head["story"] = StoryJson(story);
   head["timeline"] = TimelineJson(result);
   head["timeline_left_out"] = timeline_.left_out();
-  head["events_of"] = {{WordOf(Metric::kStaleWriteRefused), stale_refused_},
-                       {WordOf(Metric::kStaleWriteAccepted), stale_accepted_}};
+  for (const CountedWrites& of :
+       {writes_.stale_refused, writes_.stale_accepted, writes_.rightful_refused}) {
+    head["events_of"][std::string(WordOf(of.metric))] = of.events;
+  }
   head["kinds"] = kinds_;
   PageTables::Packed packed = tables_.Pack();
   head["data"] = std::move(packed.manifest);

@@ -25,17 +25,22 @@
 #include "protocol/spanner/rpc.h"
 #include "sim/judge/run.h"
 #include "sim/judge/run_judge.h"
+#include "sim/report/headline.h"
 #include "sim/report/json_print.h"
 #include "sim/report/page_spans.h"
 #include "sim/report/page_tables.h"
 #include "sim/report/story.h"
 #include "sim/report/timeline.h"
+#include "sim/scenario/names.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/observation.h"
 
 namespace whorl::sim {
 
-inline constexpr int kPageFormat = 1;
+// A headline as JSON.
+Json HeadlineJson(const Headline& headline);
+
+inline constexpr int kPageFormat = 2;
 
 class PageModel : public ObservationSink {
  public:
@@ -74,11 +79,13 @@ class PageModel : public ObservationSink {
 
   void AddEvent(const Observation& observation);
   void AddViolations();
+  void AddWrite(CountedWrites& of, const Observation& observation);
   Json ScenarioJson() const;
   Json ResultJson(const RunResult& result, bool is_judged) const;
   Json TimelineJson(const RunResult& result) const;
 
   const Scenario& scenario_;
+  const Names names_;
   JsonPrinter printer_;
   RunJudge judge_;
   Timeline timeline_;
@@ -87,9 +94,7 @@ class PageModel : public ObservationSink {
   uint64_t ordinal_ = 0;
   std::vector<std::string_view> kinds_;
   std::array<int64_t, kCountOf<Invariant>> violations_{};
-  // The events that the metrics stale_write_refused and stale_write_accepted count.
-  std::vector<uint64_t> stale_refused_;
-  std::vector<uint64_t> stale_accepted_;
+  WriteFates writes_;
   PageSpans<CallName> spans_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "check/check.h"
 #include "sim/judge/run.h"
+#include "sim/report/page_spans.h"
 #include "sim/scenario/loader.h"
 #include "tests/check/foreign_history.h"
 #include "tests/check/history_lines.h"
@@ -69,12 +70,67 @@ TEST(CheckHistoryReport, ShowsOfASimulatedRunWhatHappenedInIt) {
   EXPECT_THAT(page.Ints("spans", "kind"), testing::IsSupersetOf<int64_t>({0, 2, 3}));
   EXPECT_THAT(page.Ints("spans", "node"), testing::IsSupersetOf<int64_t>({0, 1}));
   EXPECT_EQ(page.Ints("faults", "from").size(), 1U);
+  EXPECT_THAT(page.Ints("spans", "kind"), Contains(static_cast<int64_t>(sim::PageSpan::kPaused)))
+      << "it is hatched as a pause is";
   EXPECT_THAT(page.Ints("calls", "served"), testing::Each(testing::Gt(0)));
   const std::vector<int64_t> leases = page.Ints("versions", "lease_until");
   EXPECT_THAT(leases, Contains(testing::Gt(0)));
   const std::vector<int64_t> violated = page.Ints("violations", "event");
   ASSERT_FALSE(violated.empty());
   EXPECT_GE(at[static_cast<size_t>(violated.front()) - 1], page.Ints("violations", "at").front());
+}
+
+// Two processes, of which the first is silent for longer than its lease.
+std::vector<std::string> TwoAtWork() {
+  return {
+      R"({"event":"started","id":"a","lock":"l","logs":"leads works","time":"2026-01-01T00:00:01Z","n":1})",
+      R"({"event":"works","id":"a","lock":"l","time":"2026-01-01T00:00:02Z","n":2})",
+      R"({"event":"started","id":"b","lock":"l","logs":"leads works","time":"2026-01-01T00:00:03Z","n":1})",
+      R"({"event":"works","id":"b","lock":"l","time":"2026-01-01T00:00:20Z","n":2})",
+      R"({"event":"rests","id":"a","lock":"l","time":"2026-01-01T00:00:27Z","n":3})",
+      R"({"event":"rests","id":"b","lock":"l","time":"2026-01-01T00:00:30Z","n":3})"};
+}
+
+// The end of a span is drawn as the end of a process.
+TEST(CheckHistoryReport, AFirstStartEndsNoProcess) {
+  const HistoryReport report =
+      ReportOfLines("fenced_lease", TwoAtWork(), Seconds(5), Milliseconds(1));
+  const sim::PageReader page = ReaderOf(report);
+  const std::vector<int64_t> kind = page.Ints("spans", "kind");
+  const std::vector<int64_t> to = page.Ints("spans", "to");
+  int up = 0;
+  for (size_t i = 0; i < kind.size(); ++i) {
+    if (kind[i] != static_cast<int64_t>(sim::PageSpan::kUp)) continue;
+    ++up;
+    EXPECT_EQ(to[i], 0) << "none of them ended";
+  }
+  EXPECT_EQ(up, 2);
+}
+
+TEST(CheckHistoryReport, AViolationIsAnEventAtItsTime) {
+  const HistoryReport report =
+      ReportOfLines("fenced_lease", TwoAtWork(), Seconds(5), Milliseconds(1));
+  const sim::PageReader page = ReaderOf(report);
+  const std::vector<int64_t> at = page.Ints("events", "at");
+  const std::vector<int64_t> events = page.Ints("violations", "event");
+  const std::vector<int64_t> times = page.Ints("violations", "at");
+  ASSERT_FALSE(events.empty());
+  for (size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(at[static_cast<size_t>(events[i]) - 1], times[i]);
+  }
+  EXPECT_THAT(page.Texts("violated", "invariant"), Contains("\"single_worker\""));
+}
+
+TEST(CheckHistoryReport, TheHeadlineIsOnePlainVerdict) {
+  const HistoryReport two = ReportOfLines("fenced_lease", TwoAtWork(), Seconds(5), Milliseconds(1));
+  EXPECT_THAT(two.page.head["headline"]["text"].get<std::string>(),
+              testing::StartsWith("Two workers side by side for at least 6.99"));
+  EXPECT_EQ(two.page.head["headline"]["tone"], "bad");
+  const HistoryReport one = ReportOfLines(
+      "fenced_lease",
+      {R"({"event":"leads","id":"a","lock":"l","time":"2026-01-01T00:00:01Z","left":"3s"})"},
+      Seconds(5), Milliseconds(1));
+  EXPECT_NE(one.page.head["headline"]["tone"], "bad");
 }
 
 TEST(CheckHistoryReport, ABeliefEndsWhenItLapses) {

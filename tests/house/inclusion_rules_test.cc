@@ -146,11 +146,13 @@ const std::vector<Area>& Areas() {
       // Replays what was inferred from a history, after the verdict.
       {"check/reproduce.", kDeterministic, "check/ sim/judge/ sim/scenario/ protocol/"},
       // Draw a history as runs are drawn.
-      {"check/history_report.", kDeterministic, "check/ sim/report/ sim/scenario/ protocol/"},
+      {"check/history_report.", kDeterministic,
+       "check/ sim/report/ sim/judge/known.h sim/scenario/ protocol/"},
+      {"check/history_headline.", kDeterministic, "check/ sim/report/"},
       {"check/page_events.", kDeterministic, "check/ sim/report/ sim/scenario/ protocol/"},
       // What others recorded is read by the protocols' rules alone: no world, and none of its judges.
       {"check/", kDeterministic, "check/ sim/scenario/ protocol/",
-       "check/reproduce.h check/history_report.h check/page_events.h"},
+       "check/reproduce.h check/history_report.h check/history_headline.h check/page_events.h"},
       {"real_client/google_cloud/", kAny, "real_client/ wire/ protocol/"},
       {"real_client/", kAny, "real_client/ wire/ protocol/",
        "real_client/google_cloud/ google/cloud/"},

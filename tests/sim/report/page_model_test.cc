@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/report/explain.h"
+#include "sim/scenario/loader.h"
 #include "tests/sim/report/page_testing.h"
 #include "tests/support/sim_testing.h"
 
@@ -117,6 +118,27 @@ TEST_F(PageModelTest, ViolationsAreThoseOfTheReport) {
               static_cast<int64_t>(of.first->observation));
   }
   EXPECT_THAT(made_.head["story"]["head"].get<std::string>(), HasSubstr("violated at"));
+}
+
+// The head's table says of each invariant what was promised; a page without them would ask the reader to know.
+TEST_F(PageModelTest, EachInvariantSaysWhatWasPromisedAndExpected) {
+  const Json& invariants = made_.head["result"]["invariants"];
+  const Json& belief = invariants[static_cast<size_t>(Invariant::kSingleLeaderBelief)];
+  EXPECT_EQ(belief["promised"], "not promised");
+  EXPECT_EQ(belief["expects"], "");
+  EXPECT_EQ(invariants[static_cast<size_t>(Invariant::kOneLiveToken)]["promised"], "promised");
+}
+
+TEST(PageModel, TheHeadlineNamesTheStaleWriteAndItsEvent) {
+  const auto scenario = LoadScenario(WHORL_SOURCE_DIR "/scenarios/gc_pause_stale_token.json");
+  ASSERT_TRUE(scenario.ok()) << scenario.status();
+  const Json head = PageOf(*scenario).head;
+  EXPECT_EQ(head["headline"]["text"],
+            "At 35.010 s a wrote although b held the lock: the resource that checks tokens refused "
+            "it, the one that does not check them accepted it.");
+  EXPECT_THAT(head["events_of"]["stale_write_refused"], Contains(head["headline"]["event"]));
+  EXPECT_EQ(head["result"]["invariants"][static_cast<size_t>(Invariant::kSingleWorker)]["expects"],
+            "violated");
 }
 
 // A lock's row as the checkers see it: that b took it over is on the page.
