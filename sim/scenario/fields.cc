@@ -9,6 +9,7 @@
 #include "base/parse_duration.h"
 #include "base/text.h"
 #include "protocol/protocols.h"
+#include "sim/scenario/faults/meant.h"
 
 namespace whorl::sim {
 namespace {
@@ -111,7 +112,8 @@ bool IsRepeated(const JsonValue& entry, std::span<const std::string> before, std
 
 std::string UnknownWord(std::string_view what, std::string_view word,
                         std::span<const std::string_view> known) {
-  const std::string hint = DidYouMean(word, known);
+  const std::string meant = what == "fault" ? FaultMeantBy(word) : "";
+  const std::string hint = meant.empty() ? DidYouMean(word, known) : Cat("; ", meant, ".");
   return Cat("unknown ", what, " ", Quoted(word), hint.empty() ? "." : hint, " Known ", what,
              "s: ", ListOf(known), ".");
 }
