@@ -65,13 +65,18 @@ Json FaultsJson(const sim::Scenario& scenario, const sim::RunResult& result) {
 
 Json StoryJson(const sim::Story& story) {
   if (story.invariant.empty()) return nullptr;
-  Json lines = Json::array();
-  for (const sim::StoryLine& line : story.lines) {
-    lines.push_back({{"at", FormatSeconds({line.at.ns})}, {"node", line.who}, {"text", line.text}});
-  }
+  const auto listed = [](const std::vector<sim::StoryLine>& lines) {
+    Json json = Json::array();
+    for (const sim::StoryLine& line : lines) {
+      json.push_back(
+          {{"at", FormatSeconds({line.at.ns})}, {"node", line.who}, {"text", line.text}});
+    }
+    return json;
+  };
   return {{"invariant", story.invariant}, {"at", FormatSeconds({story.at.ns})},
-          {"head", story.head},           {"lines", std::move(lines)},
-          {"left_out", story.left_out},   {"end", story.end}};
+          {"head", story.head},           {"lines", listed(story.lines)},
+          {"left_out", story.left_out},   {"end", story.end},
+          {"after", listed(story.after)}};
 }
 
 // The shown run, in full.
@@ -93,6 +98,7 @@ void AddRun(const Tally& tally, const RunOutcome& outcome, Json& json) {
   json["beyond_assumptions"] = sim::BrokenAssumptions(tally.scenario());
   json["unfired_faults"] = FaultsJson(tally.scenario(), result);
   if (outcome.story.has_value()) json["story"] = StoryJson(*outcome.story);
+  if (!outcome.needed_faults.empty()) json["made_possible_by"] = outcome.needed_faults;
 }
 
 Json RepeatJson(const Tally& tally) {

@@ -12,6 +12,7 @@
 #include "cli/version.h"
 #include "sim/report/explain.h"
 #include "sim/report/jepsen.h"
+#include "sim/report/needed_faults.h"
 #include "sim/report/page_model.h"
 #include "sim/report/perfetto.h"
 #include "sim/report/sequence_diagram.h"
@@ -173,7 +174,12 @@ RunOutcome RunOnce(const RunRequest& request) {
   if (diagram.has_value()) outcome.mermaid = diagram->Text(outcome.result);
   if (request.explain) {
     outcome.story = sim::Explain(scenario, outcome.result, request.explained);
-    if (request.decides) outcome.decision = DecisionOf(request, outcome.result, request.explained);
+    const sim::InvariantResult* violated =
+        sim::FirstViolated(outcome.result.checks, request.explained);
+    if (request.decides && violated != nullptr) {
+      outcome.needed_faults = sim::NeededFaultsText(scenario, outcome.result, violated->invariant);
+      outcome.decision = DecisionOf(request, outcome.result, request.explained);
+    }
   }
   if (request.check_determinism) {
     sim::Comparison comparison(recording, scenario);

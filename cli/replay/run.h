@@ -45,6 +45,7 @@ struct RunOutcome {
   std::string mermaid;  // the diagram
   std::optional<sim::Story> story;
   std::optional<sim::Decision> decision;      // of the violation that the story explains
+  std::string needed_faults;                  // likewise: which faults made it possible, as a line
   std::optional<sim::Difference> difference;  // between the two runs
 };
 

@@ -36,12 +36,14 @@ std::string JoinedWithCommas(const std::vector<std::string>& names) {
 
 class StoryBuilder {
  public:
-  StoryBuilder(const Scenario& scenario, const InvariantResult& violated, const History& history)
+  StoryBuilder(const Scenario& scenario, const InvariantResult& violated, const History& history,
+               const Aftermath* aftermath)
       : scenario_(scenario),
         names_(NamesOf(scenario)),
         rules_(RulesOf(scenario.protocol)),
         violated_(violated),
         history_(history),
+        aftermath_(aftermath),
         describer_(scenario, history),
         at_(violated.first->at) {}
 
@@ -52,8 +54,11 @@ class StoryBuilder {
     } else {
       AddProcess();
     }
+    const TransactionRecord* grant = LastGrant({}, from_);
+    term_ = grant == nullptr ? Instant{} : std::min(*grant->committed, from_);
     CollectInvolved();
     AddOthers();
+    AddStruck();
     AddClocks();
     AddConfiguration();
     AddFaults();
@@ -217,6 +222,9 @@ class StoryBuilder {
                  x->standing.own_token ? TokenText(*x->standing.own_token) : "none",
                  " for its own");
     }
+    if (const auto* x = std::get_if<WorkChanged>(&what)) {
+      return x->at_work ? "begins work" : "ends work";
+    }
     if (const auto* x = std::get_if<WriteArrived>(&what)) {
       return Cat("a write with token ", x->token ? std::to_string(*x->token) : "none", " is ",
                  x->accepted ? "accepted" : "refused");
@@ -331,6 +339,20 @@ class StoryBuilder {
     AddOtherAnswer();
   }
 
+  // Adds the transactions of the last term before the story that failed, that had to wait, or of which their process
+  // heard late or nothing.
+  void AddStruck() {
+    for (const TransactionRecord& record : history_.transactions()) {
+      if (record.lock != lock_ || record.started < term_ || record.started >= from_) continue;
+      if (!involved_.contains(record.process.node)) continue;
+      const bool is_well = record.finished && record.outcome == Outcome::kCommitted;
+      const bool is_late =
+          is_well && record.committed && *record.finished - *record.committed > kNoticeable;
+      if (is_well && !is_late && record.waited < kNoticeable) continue;
+      AddTransaction(record, Weight::kContext);
+    }
+  }
+
   // Adds why another process still believes: what it heard last, and what it waits for.
   void AddBeliever(ProcessId other) {
     const TransactionRecord* last = nullptr;
@@ -338,6 +360,10 @@ class StoryBuilder {
       if (record.process != other || record.lock != lock_) continue;
       if (!record.finished && !record.committed) AddTransaction(record, Weight::kAct);
       if (record.finished && record.outcome == Outcome::kCommitted) last = &record;
+    }
+    // A reply that came long after its commit is why a process believes for too long.
+    if (last != nullptr && last->committed && *last->finished - *last->committed > kNoticeable) {
+      AddTransaction(*last, Weight::kAct);
     }
     if (last != nullptr) {
       added_.insert(last);
@@ -415,13 +441,16 @@ class StoryBuilder {
 
   void AddFaults() {
     for (const FaultSpan& span : history_.faults()) {
-      if (span.to && *span.to < from_ && !IsForGood(span) && !IsWhyDown(span)) continue;
       const FaultSpec& fault = scenario_.faults[span.fault];
+      const bool is_over = span.to && *span.to < from_ && !IsForGood(span) && !IsWhyDown(span);
+      const bool concerns_all = fault.node < 0;  // it is Spanner's, or the leader's
+      const bool is_close = concerns_all || involved_.contains(fault.node);
+      if (is_over && (span.from < term_ || !is_close)) continue;
       const bool is_short = span.to == span.from;
       const std::string until = span.to ? Cat(" until ", InstantText(*span.to)) : ", not over yet";
-      const bool concerns_all = fault.node < 0;  // it is Spanner's, or the leader's
-      const Weight weight =
-          concerns_all || involved_.contains(fault.node) ? Weight::kFault : Weight::kDetail;
+      const Weight weight = is_over    ? Weight::kContext
+                            : is_close ? Weight::kFault
+                                       : Weight::kDetail;
       const std::string keys = FaultKeysText(fault, scenario_);
       StoryDraft& draft =
           Add(span.from, weight, {},
@@ -489,7 +518,9 @@ class StoryBuilder {
     // A missed deadline is noticed by a later event, which is not part of the story.
     std::erase_if(drafts_, [this](const StoryDraft& draft) { return draft.at > at_; });
     Story story{.invariant = std::string(WordOf(violated_.invariant)), .at = at_};
-    for (const StoryDraft& draft : FitIn(kMaxStoryLines - 2, std::move(drafts_), story.left_out)) {
+    if (aftermath_ != nullptr && !IsWedge()) story.after = aftermath_->Lines(lock_);
+    const size_t room = kMaxStoryLines - 2 - story.after.size();
+    for (const StoryDraft& draft : FitIn(room, std::move(drafts_), story.left_out)) {
       Involve(draft.node);
       story.lines.push_back({.at = draft.at, .who = draft.who, .text = draft.Text()});
     }
@@ -548,14 +579,30 @@ class StoryBuilder {
   const Rules& rules_;
   const InvariantResult& violated_;
   const History& history_;
+  const Aftermath* aftermath_;  // may be null
   const TransactionDescriber describer_;
   const Instant at_;
   ProcessId process_;  // nobody for a wedge
   uint16_t lock_ = 0;
   Instant from_;  // when the story begins
+  Instant term_;  // when the lock was last granted before that
   std::vector<StoryDraft> drafts_;
   std::set<const TransactionRecord*> added_;
   std::set<int16_t> involved_;
+};
+
+// Hears a run once for both.
+struct HistoryAndAftermath : public ObservationSink {
+  HistoryAndAftermath(const Scenario& scenario, uint64_t last)
+      : history(scenario, last), aftermath(scenario, last) {}
+
+  void Hear(const Observation& observation, uint64_t ordinal, uint64_t hash) override {
+    history.Hear(observation, ordinal, hash);
+    aftermath.Hear(observation, ordinal, hash);
+  }
+
+  History history;
+  Aftermath aftermath;
 };
 
 }  // namespace
@@ -571,8 +618,9 @@ const InvariantResult* FirstViolated(const CheckReport& checks, std::optional<In
   return first;
 }
 
-Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history) {
-  return StoryBuilder(scenario, violated, history).Build();
+Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history,
+              const Aftermath* aftermath) {
+  return StoryBuilder(scenario, violated, history, aftermath).Build();
 }
 
 Story Explain(const Scenario& scenario, const RunResult& result,
@@ -587,9 +635,9 @@ Story Explain(const Scenario& scenario, const RunResult& result, std::optional<I
   if (violated == nullptr) {
     return {.asked = invariant ? std::string(WordOf(*invariant)) : std::string()};
   }
-  History history(scenario, violated->first->observation);
-  replay(history);
-  return StoryOf(scenario, *violated, history);
+  HistoryAndAftermath heard(scenario, violated->first->observation);
+  replay(heard);
+  return StoryOf(scenario, *violated, heard.history, &heard.aftermath);
 }
 
 }  // namespace whorl::sim

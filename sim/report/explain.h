@@ -5,11 +5,15 @@
 //      ...
 //      56.040398  b  takeover_update committed: lock: token 42.009073 -> 26.015705   <- here
 //             then   a is down, b runs, c is down; nobody believes that it leads
+//      58.000000  a  its stale write arrives, and the resource that fences refuses it
 //
 // From the history up to the violating observation, the story tells
 //   - the round of the process that violated the invariant: its consecutive transactions, from the
 //     read on which the last of them was based;
 //   - what others did to the same rows meanwhile, faults that overlapped, and beliefs;
+//   - faults since the last grant before that round, and the transactions that they struck: a reply that was lost
+//     then may be why a process knew nothing;
+//   - the harm: the first stale write after it, and the first that the rightful holder could not make;
 //   - for a belief or an answer, how its process got the token, and why others still believed; for
 //     a wedge, who held the lock last and which transactions have failed since.
 // Invariants:
@@ -23,6 +27,7 @@
 
 #include "sim/judge/check_report.h"
 #include "sim/judge/run.h"
+#include "sim/report/aftermath.h"
 #include "sim/report/history.h"
 #include "sim/report/story.h"
 #include "sim/scenario/scenario.h"
@@ -42,7 +47,9 @@ using Replay = std::function<void(ObservationSink&)>;
 Story Explain(const Scenario& scenario, const RunResult& result, std::optional<Invariant> invariant,
               const Replay& replay);
 
-// Explains one violation. REQUIRES: `history` has heard the run up to the violating observation.
-Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history);
+// Explains one violation. REQUIRES: `history` has heard the run up to the violating observation, and `aftermath`,
+// which may be null, the run to its end.
+Story StoryOf(const Scenario& scenario, const InvariantResult& violated, const History& history,
+              const Aftermath* aftermath = nullptr);
 
 }  // namespace whorl::sim

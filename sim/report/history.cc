@@ -145,7 +145,13 @@ void History::On(const CallSent& x) {
   sent_[x.call] = open->second;
   if (sent_.size() > kMaxSent) sent_.erase(sent_.begin());
 }
+void History::On(const CallWaits& x) {
+  if (TransactionRecord* record = Open(x.call)) record->waits_since = now();
+}
 void History::On(const CallServed& x) {
+  if (TransactionRecord* record = Open(x.call); record != nullptr && record->waits_since) {
+    record->waited = record->waited + (now() - *std::exchange(record->waits_since, std::nullopt));
+  }
   if (Is<Commit>(x.request)) {
     sent_.erase(x.call);
     return;

@@ -59,6 +59,8 @@ struct TransactionRecord {
   std::optional<Instant> finished;  // as its process sees it
   Outcome outcome = Outcome::kUnknown;
   Code code = Code::kOk;
+  std::optional<Instant> waits_since;  // a call of it waits for another transaction's row lock
+  Duration waited;                     // how long its calls have waited so
 };
 
 struct FaultSpan {
@@ -143,6 +145,7 @@ class History : public ObservationSink {
   void On(const FaultBegan& x);
   void On(const FaultEnded& x);
   void On(const CallSent& x);
+  void On(const CallWaits& x);
   void On(const CallServed& x);
   void On(const CallEnded& x);
   void On(const TransactionStarted& x);

@@ -55,6 +55,7 @@ std::vector<std::string> Story::Lines() const {
   constexpr size_t kTimeWidth = 12;
   size_t width = 0;
   for (const StoryLine& line : lines) width = std::max(width, line.who.size());
+  for (const StoryLine& line : after) width = std::max(width, line.who.size());
   const auto laid_out = [&](std::string time, std::string who, std::string_view text) {
     time.insert(0, kTimeWidth - std::min(kTimeWidth, time.size()), ' ');
     who.resize(std::max(width, who.size()), ' ');
@@ -70,6 +71,9 @@ std::vector<std::string> Story::Lines() const {
                                " of less weight left out; --trace has everything")));
   }
   all.push_back(laid_out("then", "", end));
+  for (const StoryLine& line : after) {
+    all.push_back(laid_out(InstantText(line.at), line.who, line.text));
+  }
   return all;
 }
 

@@ -26,7 +26,8 @@ struct Story {
   std::string head;
   std::vector<StoryLine> lines;
   size_t left_out = 0;
-  std::string end;  // the state of the nodes at that time
+  std::string end;               // the state of the nodes at that time
+  std::vector<StoryLine> after;  // the harm that came of it
 
   std::vector<std::string> Lines() const;  // as in explain.h; one line if nothing was violated
 };

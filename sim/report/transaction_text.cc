@@ -11,8 +11,8 @@
 namespace whorl::sim {
 namespace {
 
-constexpr size_t kMaxChanges = 3;  // how many rows of one transaction are named
-constexpr size_t kMaxValue = 20;   // longer texts are ids, which are of no use here
+constexpr size_t kMaxChanges = 3;                   // how many rows of one transaction are named
+constexpr size_t kMaxValue = 20;  // longer texts are ids, which are of no use here
 
 bool IsShown(const Value& value) {
   const auto* text = std::get_if<std::string>(&value);
@@ -97,6 +97,13 @@ std::string TransactionDescriber::SeenText(const TransactionRecord& record) cons
 }
 
 std::string TransactionDescriber::TextOf(const TransactionRecord& record) const {
+  const std::string text = TextWithoutWaits(record);
+  if (record.waits_since) return text + "; it waits for another transaction's row lock";
+  if (record.waited < kNoticeable) return text;
+  return Cat(text, "; it waited ", AfterText(record.waited), " for another transaction's row lock");
+}
+
+std::string TransactionDescriber::TextWithoutWaits(const TransactionRecord& record) const {
   const std::string lock =
       scenario_.locks.size() > 1 ? Cat(scenario_.locks[record.lock], ": ") : std::string();
   const std::string step = Cat(lock, WordOf(record.step));

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/time.h"
 #include "protocol/protocols.h"
 #include "sim/report/history.h"
 #include "sim/scenario/instant.h"
@@ -24,10 +25,12 @@ class TransactionDescriber {
   // When the transaction took effect: its commit, its read, or else when its process heard how it
   // ended.
   static Instant TimeOf(const TransactionRecord& record);
-  // "takeover_insert committed: inserted row lock_687", "check saw row lock: token 0.009 (a's)".
+  // "takeover_insert committed: inserted row lock_687", "check saw row lock: token 0.009 (a's)"; and how long
+  // it waited for another transaction's row lock, if it did.
   std::string TextOf(const TransactionRecord& record) const;
 
  private:
+  std::string TextWithoutWaits(const TransactionRecord& record) const;
   std::string ColumnsText(const Row& row) const;
   std::string ChangeText(const RowChange& change) const;
   std::string ChangesText(const TransactionRecord& record) const;
@@ -39,6 +42,9 @@ class TransactionDescriber {
   const Rules& rules_;
   const ProtocolInfo& protocol_;
 };
+
+// A wait that is longer than calls usually take.
+inline constexpr Duration kNoticeable = Milliseconds(100);
 
 // "8.741 s".
 std::string AfterText(Duration duration);
