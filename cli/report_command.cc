@@ -173,6 +173,10 @@ class Report {
       head["invariants"].push_back(WordOf(invariant));
     }
     head["runs"] = Json::array();
+    const auto broken = std::ranges::count_if(rows_, [](const Row& row) {
+      return std::ranges::any_of(row.json["violated"],
+                                 [](const Json& one) { return one["promised"].get<bool>(); });
+    });
     for (Row& row : rows_) head["runs"].push_back(std::move(row.json));
     head["bad"] = Json::array();
     for (const BadInput& bad : inputs_.bad) head["bad"].push_back(bad.path);
@@ -181,7 +185,8 @@ class Report {
     const auto failed = std::ranges::count_if(rows_, &Row::failed);
     std::cout << CountText(static_cast<int64_t>(rows_.size()), "run", "runs") << ", "
               << rows_.size() - static_cast<size_t>(failed)
-              << " as expected: " << Printable(request_.html, 1'000) << '\n';
+              << " as expected; a promise was broken in " << broken << ": "
+              << Printable(request_.html, 1'000) << '\n';
     return EndJudged(FlushStdout(), ExitRules{},
                      {.has_found = failed > 0, .has_bad_input = !inputs_.bad.empty()});
   }

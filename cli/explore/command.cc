@@ -89,6 +89,7 @@ class Explorer {
     ExploreReport report = {.request = request_,
                             .model = model_,
                             .watched = Watched(),
+                            .promised = Promised(),
                             .result = *searched,
                             .findings = {}};
     report.findings = FindingsOf(report.result);
@@ -102,20 +103,19 @@ class Explorer {
         if (const absl::Status written = file.Commit(); !written.ok()) return End(written);
       }
     }
-    if (!request_.json) PrintExplored(report);
     const explore::Ending ending = report.result.ending;
-    const bool is_incomplete =
-        ending == explore::Ending::kMemory || ending == explore::Ending::kStopped;
+    const CommandResult result = {
+        .has_found = AnyDecides(report.findings, true),
+        .has_failed = AnyDecides(report.findings, false),
+        .is_incomplete = ending == explore::Ending::kMemory || ending == explore::Ending::kStopped};
+    if (!request_.json) PrintExplored(report, CodeOf(*request_.exits, result));
     if (junit.is_wanted()) {
       for (JunitTest& test : JunitTestsOf(report)) junit.Add(std::move(test));
     }
-    absl::Status done = junit.Commit(is_incomplete ? "the search was not complete" : "");
+    absl::Status done = junit.Commit(result.is_incomplete ? "the search was not complete" : "");
     done.Update(FlushStdout());
     done.Update(checkpoint_.status());
-    return EndJudged(done, *request_.exits,
-                     {.has_found = AnyDecides(report.findings, true),
-                      .has_failed = AnyDecides(report.findings, false),
-                      .is_incomplete = is_incomplete});
+    return EndJudged(done, *request_.exits, result);
   }
 
  private:
@@ -137,6 +137,13 @@ class Explorer {
       watched |= BitOf(invariant);
     }
     return watched;
+  }
+  uint32_t Promised() const {
+    uint32_t promised = 0;
+    for (const Invariant invariant : AllOf<Invariant>()) {
+      if (PromiseOf(invariant) == Promise::kPromised) promised |= BitOf(invariant);
+    }
+    return promised;
   }
   // No state shows it, but only a loop of them: a search of another kind.
   bool JudgesWedges() const { return request_.invariant == Invariant::kNoWedge; }

@@ -1,5 +1,6 @@
 #include "cli/explore/report.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/parse_duration.h"
@@ -173,24 +175,111 @@ std::string CountsText(const Result& result) {
              CountText(static_cast<int64_t>(result.transitions), "transition", "transitions"));
 }
 
-void PrintExplored(const ExploreReport& report) {
-  std::cout << EndingText(report) << '\n';
+namespace {
+
+// A space in which work begins and ends at one instant says little of work side by side.
+bool WorkTakesNoTime(const ExploreReport& report) {
+  return report.model.scenario().workload.work_for == Duration{};
+}
+
+// Invariants in which no violation was found, as bits.
+struct Unviolated {
+  uint32_t promised = 0;
+  uint32_t not_promised = 0;
+  bool has_single_worker = false;  // it is in neither, since work takes no time
+};
+
+Unviolated UnviolatedOf(const ExploreReport& report) {
   uint32_t holding = report.watched;
+  for (const ExploreFinding& finding : report.findings) holding &= ~BitOf(finding.invariant);
+  Unviolated unviolated;
+  constexpr uint32_t kWorker = BitOf(Invariant::kSingleWorker);
+  if ((holding & kWorker) != 0 && WorkTakesNoTime(report)) {
+    unviolated.has_single_worker = true;
+    holding &= ~kWorker;
+  }
+  unviolated.promised = holding & report.promised;
+  unviolated.not_promised = holding & ~report.promised;
+  return unviolated;
+}
+
+void PrintUnviolated(const ExploreReport& report) {
+  const Unviolated unviolated = UnviolatedOf(report);
+  const bool complete = report.result.ending == explore::Ending::kComplete;
+  const std::string_view verb = complete ? "holds" : "no violation so far";
+  if (unviolated.promised != 0) std::cout << verb << ": " << NamesOf(unviolated.promised) << '\n';
+  if (unviolated.not_promised != 0) {
+    std::cout << verb << ", within these bounds alone, since it is not promised: "
+              << NamesOf(unviolated.not_promised) << '\n';
+  }
+  // Names what was not searched, so that it is not taken for searched.
+  std::string unjudged;
+  if (unviolated.has_single_worker)
+    unjudged = "single_worker (work takes no time here; whorl hunt)";
+  if (!report.request.invariant && (unviolated.promised | unviolated.not_promised) != 0) {
+    unjudged += Cat(unjudged.empty() ? "" : ", ",
+                    "no_wedge (--invariant no_wedge), paced_calls (whorl hunt)");
+  }
+  if (!unjudged.empty()) std::cout << "not judged: " << unjudged << '\n';
+}
+
+// How an ending that is no answer is told; empty if the search came to its end.
+std::string_view NoAnswerText(const ExploreReport& report) {
+  const explore::Ending ending = report.result.ending;
+  if (ending == explore::Ending::kMemory) return "since memory was used up before its end";
+  if (ending == explore::Ending::kStopped) return "since it was interrupted";
+  return "";
+}
+
+// How many promises were broken, what else was found, and why the exit code is what it is.
+void PrintSummary(const ExploreReport& report, int code) {
+  std::vector<Invariant> broken;
+  size_t outside = 0;
+  size_t unconfirmed = 0;
+  bool decides = false;  // something that is not promised
+  for (const ExploreFinding& finding : report.findings) {
+    if (!finding.found.is_confirmed) {
+      ++unconfirmed;
+    } else if (!finding.promised) {
+      ++outside;
+      decides |= finding.decides;
+    } else if (std::ranges::find(broken, finding.invariant) == broken.end()) {
+      broken.push_back(finding.invariant);
+    }
+  }
+  const auto count = [](size_t number, std::string_view one, std::string_view many) {
+    return CountText(static_cast<int64_t>(number), one, many);
+  };
+  std::cout << count(broken.size(), "promise", "promises") << " broken";
+  if (outside > 0) {
+    std::cout << "; " << count(outside, "violation", "violations")
+              << " outside of what is promised";
+  }
+  if (unconfirmed > 0) {
+    std::cout << "; " << count(unconfirmed, "violation", "violations") << " not confirmed";
+  }
+  std::string_view why = NoAnswerText(report);
+  if (why.empty() && unconfirmed > 0) why = "since what is not confirmed is no answer";
+  if (why.empty() && outside > 0) {
+    why = "since nothing that was found is promised (--any, --expect INVARIANT)";
+  }
+  if (decides) why = "since --any or --expect names what was found";
+  if (!broken.empty()) why = "since a promise was broken";
+  if (code == kAsExpected && !NoAnswerText(report).empty()) why = "by --accept-incomplete";
+  std::cout << "; exit code " << code << (why.empty() ? "" : ", ") << why << '\n';
+}
+
+}  // namespace
+
+void PrintExplored(const ExploreReport& report, int code) {
+  std::cout << EndingText(report) << '\n';
   bool has_head = false;
   for (const ExploreFinding& finding : report.findings) {
-    holding &= ~BitOf(finding.invariant);
     if (!finding.decides && !std::exchange(has_head, true)) std::cout << kUndecidingHead << '\n';
     PrintFinding(report, finding);
   }
-  const std::string names = NamesOf(holding);
-  if (names.empty()) return;
-  std::cout << (report.result.ending == explore::Ending::kComplete ? "holds: "
-                                                                   : "no violation so far: ")
-            << names << '\n';
-  // Names what was not searched, so that it is not taken for searched.
-  if (!report.request.invariant) {
-    std::cout << "not judged: no_wedge (--invariant no_wedge), paced_calls (whorl hunt)\n";
-  }
+  PrintUnviolated(report);
+  PrintSummary(report, code);
 }
 
 Json ExploredDocument(const ExploreReport& report) {
@@ -212,7 +301,9 @@ Json ExploredDocument(const ExploreReport& report) {
     Json& verdict = verdicts[std::string(WordOf(invariant))] = Json::object();
     const bool watched = (report.watched & BitOf(invariant)) != 0;
     const bool complete = result.ending == explore::Ending::kComplete;
-    verdict["verdict"] = !watched ? "not_judged" : complete ? "holds" : "unknown";
+    const bool is_told =
+        complete && !(invariant == Invariant::kSingleWorker && WorkTakesNoTime(report));
+    verdict["verdict"] = !watched ? "not_judged" : is_told ? "holds" : "unknown";
   }
   for (const ExploreFinding& finding : report.findings) {
     Json& verdict = verdicts[std::string(WordOf(finding.invariant))];

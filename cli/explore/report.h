@@ -30,7 +30,8 @@ struct ExploreFinding {
 struct ExploreReport {
   const ExploreRequest& request;
   const sim::LockModel& model;
-  uint32_t watched = 0;  // invariants, as bits
+  uint32_t watched = 0;   // invariants, as bits
+  uint32_t promised = 0;  // those of them that the protocol promises
   explore::SearchResult<sim::Move> result;
   std::vector<ExploreFinding>
       findings;           // those that decide first; their violations are those of `result`
@@ -43,8 +44,8 @@ std::string NamesOf(uint32_t invariants);
 // "12 states, 34 transitions".
 std::string CountsText(const explore::SearchResult<sim::Move>& result);
 
-// On standard output.
-void PrintExplored(const ExploreReport& report);
+// On standard output. The last line says why the exit code is `code`.
+void PrintExplored(const ExploreReport& report, int code);
 sim::Json ExploredDocument(const ExploreReport& report);
 
 // The search as tests, one for each invariant that was looked for.

@@ -161,7 +161,9 @@ std::vector<std::string> Complete(ExploreRequest& request) {
   }
   AddErrorsOfDrift(request, errors);
   if (request.world.grid_constants && protocol.make_grid_config == nullptr) {
-    errors.push_back(Cat("--constants grid: ", protocol.name, " has none but those that ship"));
+    errors.push_back(Cat("--constants grid: ", protocol.name,
+                         " has only the constants that ship; leave the option out, or give its "
+                         "ProtocolInfo a make_grid_config (protocol/ADDING.md)"));
   }
   if (request.world.locks > 1 && protocol.takes_one_lock) {
     errors.push_back(Cat("--locks: a table of ", protocol.name, " has room for one lock"));

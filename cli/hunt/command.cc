@@ -71,6 +71,8 @@ class Reporter {
   // How the command ends. If one output cannot be written, the others get the report all the same.
   int Tell(const HuntReport& report, bool is_incomplete) {
     const std::string& folder = request_.save_folder;
+    const CommandResult result = {.has_found = HasDecided(report, *request_.exits),
+                                  .is_incomplete = is_incomplete};
     absl::Status done = SaveFindings(request_, report);
     if (request_.json || !request_.out.empty()) {
       const std::string lines = ReportLines(report, request_.command, folder);
@@ -91,12 +93,10 @@ class Reporter {
     } else if (!request_.table_folder.empty()) {
       PrintHuntTable(report, scenarios_, request_.table_folder, std::cout);
     } else if (!request_.json) {
-      PrintHunt(report, *request_.exits, request_.command, folder, std::cout);
+      PrintHunt(report, *request_.exits, result, request_.command, folder, std::cout);
     }
     done.Update(FlushStdout());
-    return EndJudged(
-        done, *request_.exits,
-        {.has_found = HasDecided(report, *request_.exits), .is_incomplete = is_incomplete});
+    return EndJudged(done, *request_.exits, result);
   }
 
  private:

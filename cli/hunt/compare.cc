@@ -459,7 +459,7 @@ void PrintComparison(const ComparisonReport& report, const std::string& command,
   PrintFigures(comparison, out);
   for (const HuntReport& side : report.told) {
     for (const NamedFinding& finding : FindingsOf(side.tallies)) {
-      PrintFinding(side, finding, command, save_folder, out);
+      PrintFinding(side, finding, ReplayLine(side, finding, command, save_folder), out);
     }
   }
   out << '\n';

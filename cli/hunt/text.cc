@@ -63,6 +63,13 @@ std::string PercentText(int64_t part, int64_t all) {
   return Cat(std::to_string(tenths / 10), ".", std::to_string(tenths % 10), " %");
 }
 
+// What to do where so many of all runs have shown something that no other has. REQUIRES: all > 0.
+std::string_view AdviceOn(int64_t alone, int64_t all) {
+  if (alone * 100 >= all) return "more runs are still worth it";
+  if (alone * 1'000 >= all) return "more runs show little that is new";
+  return "more runs are hardly worth it; other options or another protocol may be";
+}
+
 // Prints how much is still new, which is a reason to go on or to stop.
 void PrintKinds(const HuntReport& report, std::ostream& out) {
   const uint64_t recent = report.coverage.FirstOfLast(kRecentRuns);
@@ -72,7 +79,8 @@ void PrintKinds(const HuntReport& report, std::ostream& out) {
         << ", " << GroupedText(tally.kinds.NewSince(recent)) << " of them new in the last "
         << GroupedText(static_cast<int64_t>(kRecentRuns))
         << " runs; the next run shows a new one with a probability of "
-        << PercentText(tally.kinds.RunsAlone(), tally.runs) << "\n";
+        << PercentText(tally.kinds.RunsAlone(), tally.runs) << ": "
+        << AdviceOn(tally.kinds.RunsAlone(), tally.runs) << "\n";
   }
 }
 
@@ -140,19 +148,111 @@ std::string SizeText(const sim::Size& size) {
              ", ", FormatDuration(size.duration));
 }
 
-void PrintSummary(const HuntReport& report, size_t findings, size_t deciding, std::ostream& out) {
+// Which promises were broken, and how much else was found.
+struct Verdict {
+  std::vector<std::string_view> broken;  // invariants, each once
+  int64_t outside = 0;                   // kinds of violations that break no promise
+  bool decides = false;                  // at least one of these, by --any or --expect
+};
+
+// Of one protocol; of all, if `protocol` is empty.
+Verdict VerdictOf(const std::vector<NamedFinding>& findings, std::string_view protocol,
+                  const ExitRules& rules) {
+  Verdict verdict;
+  for (const NamedFinding& finding : findings) {
+    if (!protocol.empty() && finding.protocol->name != protocol) continue;
+    if (!finding.IsPromised()) {
+      ++verdict.outside;
+      verdict.decides |= Decides(finding, rules);
+      continue;
+    }
+    const std::string_view name = WordOf(finding.kind->invariant);
+    if (std::ranges::find(verdict.broken, name) == verdict.broken.end()) {
+      verdict.broken.push_back(name);
+    }
+  }
+  return verdict;
+}
+
+// "0 promises broken", "2 promises broken (isolation, no_wedge)".
+std::string BrokenText(const Verdict& verdict) {
+  const std::string count =
+      CountText(static_cast<int64_t>(verdict.broken.size()), "promise", "promises") + " broken";
+  return verdict.broken.empty() ? count : Cat(count, " (", ListOf(verdict.broken), ")");
+}
+
+// "; 9 kinds of violations outside of what it promises"; empty if there is none.
+std::string OutsideText(const Verdict& verdict, std::string_view of_what) {
+  if (verdict.outside == 0) return "";
+  return Cat("; ", CountText(verdict.outside, "kind of violation", "kinds of violations"),
+             " outside of ", of_what);
+}
+
+// Prints for each protocol what a reader wants to know first.
+void PrintVerdicts(const HuntReport& report, const std::vector<NamedFinding>& findings,
+                   const ExitRules& rules, std::ostream& out) {
+  for (const auto& [protocol, tally] : report.tallies) {
+    const Verdict verdict = VerdictOf(findings, protocol, rules);
+    out << protocol << ": " << BrokenText(verdict) << " in " << CountText(tally.runs, "run", "runs")
+        << OutsideText(verdict, "what it promises, listed below");
+    if (report.hunt.invariant) {
+      out << " (looked for " << WordOf(*report.hunt.invariant) << " alone)";
+    }
+    out << '\n';
+  }
+}
+
+// Why the exit code is what it is; empty if nothing was found and nothing is missing.
+std::string_view ReasonOf(const HuntReport& report, const Verdict& verdict,
+                          const CommandResult& result) {
+  const bool differs = std::ranges::any_of(
+      report.tallies, [](const auto& entry) { return !entry.second.differing.empty(); });
+  if (!verdict.broken.empty()) return ", since a promise was broken";
+  if (differs) return ", since a run could not be repeated";
+  if (verdict.decides) return ", since --any or --expect names what was found";
+  if (result.is_incomplete) return ", since it did not come to its end";
+  if (verdict.outside > 0)
+    return ", since nothing that was found is promised (--any, --expect INVARIANT)";
+  return "";
+}
+
+void PrintSummary(const HuntReport& report, const std::vector<NamedFinding>& findings,
+                  const ExitRules& rules, const CommandResult& result, std::ostream& out) {
+  const Verdict verdict = VerdictOf(findings, "", rules);
   out << '\n'
-      << CountText(sim::RunCount(report.tallies), "run", "runs") << ": "
-      << CountText(static_cast<int64_t>(findings), "kind of violation", "kinds of violations");
-  if (deciding == 0 && findings > 0) {
-    out << (findings == 1 ? ", which does not decide" : ", none of which decides");
-  }
-  if (deciding > 0 && deciding < findings) {
-    out << ", " << deciding << (deciding == 1 ? " of which decides" : " of which decide");
-  }
-  out << MissingText(report.coverage, report.asked);
+      << CountText(sim::RunCount(report.tallies), "run", "runs") << ": " << BrokenText(verdict)
+      << OutsideText(verdict, "what is promised") << MissingText(report.coverage, report.asked);
   if (report.is_partial) out << "; partial: lines of a report are missing";
-  out << '\n';
+  out << "; exit code " << CodeOf(rules, result) << ReasonOf(report, verdict, result) << '\n';
+}
+
+// How a report tells of a finding.
+enum class FindingGroup : uint8_t { kBroken, kAskedFor, kUndeciding };
+
+FindingGroup GroupOf(const NamedFinding& finding, const ExitRules& rules) {
+  if (finding.IsPromised()) return FindingGroup::kBroken;
+  return Decides(finding, rules) ? FindingGroup::kAskedFor : FindingGroup::kUndeciding;
+}
+
+std::string_view HeadOf(FindingGroup group) {
+  switch (group) {
+    case FindingGroup::kBroken:
+      return "promises that were broken:";
+    case FindingGroup::kAskedFor:
+      return "found, and not promised, and named by --any or --expect:";
+    case FindingGroup::kUndeciding:
+      break;
+  }
+  return kUndecidingHead;
+}
+
+// How to see the finding again. One that does not decide is not worth a line of a whole scenario.
+std::string AgainLine(const HuntReport& report, const NamedFinding& finding, FindingGroup group,
+                      const std::string& command, const std::string& save_folder) {
+  if (group != FindingGroup::kUndeciding || !save_folder.empty()) {
+    return ReplayLine(report, finding, command, save_folder);
+  }
+  return Cat("with --save DIR: ", ReplayLine(report, finding, command, "DIR"));
 }
 
 }  // namespace
@@ -164,8 +264,8 @@ void PrintDiffering(const std::string& protocol, const sim::HuntTally& tally, st
   }
 }
 
-void PrintFinding(const HuntReport& report, const NamedFinding& named, const std::string& command,
-                  const std::string& save_folder, std::ostream& out) {
+void PrintFinding(const HuntReport& report, const NamedFinding& named, const std::string& again,
+                  std::ostream& out) {
   const sim::Finding& finding = *named.finding;
   const sim::Scenario scenario = sim::ScenarioOf(report.hunt, *named.kind, finding);
   out << '\n'
@@ -182,7 +282,7 @@ void PrintFinding(const HuntReport& report, const NamedFinding& named, const std
   } else {
     out << "; not shrunk";
   }
-  out << "\n  " << ReplayLine(report, named, command, save_folder) << '\n';
+  out << "\n  " << again << '\n';
 }
 
 std::vector<JunitTest> JunitTestsOf(const HuntReport& report, const ExitRules& rules,
@@ -206,7 +306,7 @@ std::vector<JunitTest> JunitTestsOf(const HuntReport& report, const ExitRules& r
       for (const NamedFinding& finding : findings) {
         if (finding.protocol != &info || finding.kind->invariant != invariant) continue;
         if (Decides(finding, rules)) test.outcome = JunitOutcome::kFailed;
-        PrintFinding(report, finding, command, save_folder, text);
+        PrintFinding(report, finding, ReplayLine(report, finding, command, save_folder), text);
       }
       test.text = text.str();
       tests.push_back(std::move(test));
@@ -222,25 +322,26 @@ std::vector<JunitTest> JunitTestsOf(const HuntReport& report, const ExitRules& r
   return tests;
 }
 
-void PrintHunt(const HuntReport& report, const ExitRules& rules, const std::string& command,
-               const std::string& save_folder, std::ostream& out) {
+void PrintHunt(const HuntReport& report, const ExitRules& rules, const CommandResult& result,
+               const std::string& command, const std::string& save_folder, std::ostream& out) {
+  const std::vector<NamedFinding> findings = FindingsOf(report.tallies);
+  PrintVerdicts(report, findings, rules, out);
   PrintTable(report, out);
   PrintKinds(report, out);
   PrintReached(report, out);
   PrintNever(report, out);
   PrintNotPromised(report, out);
   for (const auto& [protocol, tally] : report.tallies) PrintDiffering(protocol, tally, out);
-  const std::vector<NamedFinding> findings = FindingsOf(report.tallies);
-  const auto decides = [&](const NamedFinding& finding) { return Decides(finding, rules); };
-  const auto deciding = static_cast<size_t>(std::ranges::count_if(findings, decides));
-  for (const bool told_now : {true, false}) {
-    if (!told_now && deciding < findings.size()) out << '\n' << kUndecidingHead << '\n';
+  for (const FindingGroup group :
+       {FindingGroup::kBroken, FindingGroup::kAskedFor, FindingGroup::kUndeciding}) {
+    bool has_head = false;
     for (const NamedFinding& finding : findings) {
-      if (decides(finding) != told_now) continue;
-      PrintFinding(report, finding, command, save_folder, out);
+      if (GroupOf(finding, rules) != group) continue;
+      if (!std::exchange(has_head, true)) out << '\n' << HeadOf(group) << '\n';
+      PrintFinding(report, finding, AgainLine(report, finding, group, command, save_folder), out);
     }
   }
-  PrintSummary(report, findings.size(), deciding, out);
+  PrintSummary(report, findings, rules, result, out);
 }
 
 double SecondsSince(std::chrono::steady_clock::time_point started) {

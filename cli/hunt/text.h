@@ -14,16 +14,18 @@
 
 namespace whorl::cli {
 
-// `command` and `save_folder` are for the lines that replay what was found.
-// Findings that do not decide by `rules` come last, below a line that says so.
-void PrintHunt(const HuntReport& report, const ExitRules& rules, const std::string& command,
-               const std::string& save_folder, std::ostream& out);
+// The first lines say of each protocol which promises were broken, the last line why the exit code is what it is.
+// Findings come in three groups, each below a line that says so: broken promises, what --any or --expect names, and
+// what does not decide by `rules`. `command` and `save_folder` are for the lines that replay what was found.
+void PrintHunt(const HuntReport& report, const ExitRules& rules, const CommandResult& result,
+               const std::string& command, const std::string& save_folder, std::ostream& out);
 
 // Prints the runs of a protocol whose second run differed from the first.
 void PrintDiffering(const std::string& protocol, const sim::HuntTally& tally, std::ostream& out);
 
-void PrintFinding(const HuntReport& report, const NamedFinding& named, const std::string& command,
-                  const std::string& save_folder, std::ostream& out);
+// `again`: the line that replays it.
+void PrintFinding(const HuntReport& report, const NamedFinding& named, const std::string& again,
+                  std::ostream& out);
 
 // The hunt as tests: one for each invariant of each protocol, and one for its runs. Of an unfinished hunt, what was not
 // found is no pass, which JunitFile::Commit says.

@@ -73,7 +73,7 @@ class ReplayOutput {
 
   // REQUIRES: the tally is complete.
   absl::Status Tell(const Tally& tally) {
-    summary_.Add(tally.conclusion());
+    summary_.Add(tally);
     if (junit_.is_wanted()) junit_.Add(JunitTestOf(tally, request_.command));
     if (request_.WantsJson()) documents_.push_back(TallyJson(tally));
     if (request_.json) return absl::OkStatus();
@@ -127,6 +127,7 @@ class ReplayOutput {
     if (shown == nullptr || !shown->story.has_value()) return;
     std::cout << '\n';
     for (const std::string& line : shown->story->Lines()) std::cout << line << '\n';
+    if (!shown->needed_faults.empty()) std::cout << shown->needed_faults << '\n';
     if (shown->decision.has_value()) std::cout << shown->decision->Text() << '\n';
     std::cout << '\n';
   }

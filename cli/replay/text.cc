@@ -58,14 +58,25 @@ std::string RatioText(const Tally& tally) {
   return Cat(GroupedText(std::llround(std::min(ratio, 1e15))), ":1");
 }
 
-// "expected" or "NOT EXPECTED" for the judged run; else whether the protocol promised otherwise.
+// "expected" for the judged run; else whether the protocol promised otherwise.
 std::string_view MarkOf(const Tally& tally, Invariant invariant) {
+  const bool is_promised = tally.invariant(invariant).Found() == Promise::kPromised;
   if (tally.is_judged()) {
-    const bool expected = sim::ExpectedOf(tally.scenario(), invariant) == sim::Expected::kViolated;
-    return expected ? "expected" : "NOT EXPECTED";
+    if (sim::ExpectedOf(tally.scenario(), invariant) == sim::Expected::kViolated) return "expected";
+    return is_promised ? "NOT EXPECTED, PROMISED" : "NOT EXPECTED";
   }
   if (FindProtocol(tally.scenario().protocol) == nullptr) return "not judged";
-  return tally.invariant(invariant).Found() == Promise::kPromised ? "PROMISED" : "not promised";
+  return is_promised ? "PROMISED" : "not promised";
+}
+
+// Whether the protocol is wrong, or whorl is.
+bool BreaksAPromise(const Tally& tally) {
+  if (FindProtocol(tally.scenario().protocol) == nullptr) return false;
+  return std::ranges::any_of(AllOf<Invariant>(), [&](Invariant invariant) {
+    const InvariantTally& counted = tally.invariant(invariant);
+    return counted.runs > 0 &&
+           sim::KnownOf(tally.scenario(), invariant, counted.Found()).IsPromiseBroken();
+  });
 }
 
 // A column of figures between the scenario's name and what was violated.
@@ -166,7 +177,9 @@ std::vector<std::string> FailureTexts(const Tally& tally, const std::string& com
 
 }  // namespace
 
-void Summary::Add(Conclusion conclusion) {
+void Summary::Add(const Tally& tally) {
+  const Conclusion conclusion = tally.conclusion();
+  break_a_promise += BreaksAPromise(tally) ? 1 : 0;
   as_expected += conclusion == Conclusion::kAsExpected ? 1 : 0;
   failed += conclusion == Conclusion::kFailed ? 1 : 0;
   not_judged += conclusion == Conclusion::kNotJudged ? 1 : 0;
@@ -302,6 +315,13 @@ void ReplayTable::PrintSummary(const Summary& summary, std::string_view missing)
   for (const std::string& part : parts) {
     out_ << separator << part;
     separator = ", ";
+  }
+  // What was not expected may be what nobody promises.
+  if (summary.break_a_promise > 0) {
+    out_ << "; a promise was broken in "
+         << CountText(static_cast<int64_t>(summary.break_a_promise), "scenario", "scenarios");
+  } else if (summary.failed > 0) {
+    out_ << "; no promise was broken";
   }
   if (summary.bad_inputs > 0) {
     out_ << "; " << CountText(static_cast<int64_t>(summary.bad_inputs), "bad input", "bad inputs");

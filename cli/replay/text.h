@@ -20,8 +20,9 @@ struct Summary {
   size_t failed = 0;
   size_t not_judged = 0;
   size_t bad_inputs = 0;
+  size_t break_a_promise = 0;  // scenarios, whatever they expect
 
-  void Add(Conclusion conclusion);
+  void Add(const Tally& tally);
   size_t scenarios() const { return as_expected + failed + not_judged; }
 };
 

@@ -56,12 +56,26 @@ TEST_F(CliHuntTest, BadUsageNamesTheOptionAndTheNearestWord) {
 
 // The last line of a finding is a command that replays it, with the same result as in the hunt.
 TEST_F(CliHuntTest, TheLastLineOfAFindingReplaysIt) {
-  const Ended ended = Small("--invariant lease_respected");
-  EXPECT_EQ(ended.code, 0) << ended.out;
+  const Ended ended = Small("--invariant lease_respected --any");
+  EXPECT_EQ(ended.code, 1) << ended.out;
   const size_t line = ended.out.find("  echo ");
   ASSERT_NE(line, std::string::npos) << ended.out;
   const std::string command = ended.out.substr(line, ended.out.find('\n', line) - line);
   EXPECT_THAT(Shell(command), Ends(0, HasSubstr("lease_respected violated at")));
+}
+
+// A screen of whole scenarios hides that none of them matters. The file that --save writes has the name that is
+// shown without it.
+TEST_F(CliHuntTest, AFindingThatDoesNotDecideNamesTheFileThatSaveWrites) {
+  const Ended ended = Small("--invariant lease_respected");
+  EXPECT_THAT(ended.out, Not(HasSubstr("  echo ")));
+  constexpr std::string_view kBegin = "  with --save DIR: ";
+  const size_t line = ended.out.find(kBegin);
+  ASSERT_NE(line, std::string::npos) << ended.out;
+  const size_t command = line + kBegin.size();
+  Small("--invariant lease_respected --save DIR");
+  EXPECT_THAT(Shell(ended.out.substr(command, ended.out.find('\n', command) - command)),
+              Ends(0, HasSubstr("lease_respected violated at")));
 }
 
 TEST_F(CliHuntTest, SavesScenariosThatReplayAsExpected) {
@@ -89,7 +103,7 @@ TEST_F(CliHuntTest, SavesAPageBesideEachScenarioUnlessToldNotTo) {
 }
 
 TEST_F(CliHuntTest, NothingFoundEndsWithZero) {
-  EXPECT_THAT(Small("--promised"), Ends(0, HasSubstr("60 runs: 0 kinds of violations")));
+  EXPECT_THAT(Small("--promised"), Ends(0, HasSubstr("60 runs: 0 promises broken; exit code 0")));
 }
 
 // The page says which invariants hold, and links a scenario for each violation.
@@ -153,7 +167,8 @@ TEST_F(CliHuntTest, AnEngineSaysWhichShardAWorkerHas) {
 TEST_F(CliHuntTest, WhatIsFoundEndsWithTheCodeThatIsAskedFor) {
   const Ended found = Small("--any --out found.jsonl");
   ASSERT_EQ(found.code, 1);
-  EXPECT_THAT(Small("--any --exit-code-found 42"), Ends(42, found.out));
+  EXPECT_THAT(Small("--any --exit-code-found 42"),
+              Ends(42, Replaced(found.out, "; exit code 1, ", "; exit code 42, ")));
   EXPECT_EQ(Whorl("hunt --merge found.jsonl --any").code, 1);
   EXPECT_EQ(Whorl("hunt --merge found.jsonl --any --exit-code-found 0").code, 0);
   EXPECT_EQ(Small("--promised --exit-code-found 42").code, 0);  // it found nothing
@@ -185,6 +200,7 @@ TEST_F(CliHuntTest, SaysHowMuchIsStillNew) {
   EXPECT_LE(kinds["runs_alone"], 60);
   EXPECT_THAT(Small().out, HasSubstr("kinds of steps, "));
   EXPECT_THAT(Small().out, HasSubstr("the next run shows a new one with a probability of "));
+  EXPECT_THAT(Small().out, HasSubstr(" %: more runs are still worth it\n"));
 }
 
 // Long enough for branches, which begin after 192 runs.

@@ -93,6 +93,43 @@ TEST_F(ToolsTest, ExplainTellsTheStoryUnderTheTable) {
   EXPECT_GT(story["lines"].size(), 5U);
 }
 
+// A violation of a belief is no damage yet: what was written, and what refused it, is.
+TEST_F(ToolsTest, ExplainTellsTheHarmAndTheFaultThatMadeItPossible) {
+  const std::string incident = WHORL_SOURCE_DIR "/scenarios/gc_pause_stale_token.json";
+  EXPECT_THAT(
+      Whorl("replay " + incident + " --explain").out,
+      AllOf(HasSubstr("  a  runs again\n"),
+            HasSubstr("  a  its stale write arrives, and the resource that fences refuses it"),
+            HasSubstr("made possible by: the pause of a (line 11); without it this run does not "
+                      "violate single_worker\n")));
+  // A fault that has nothing to do with it is not named, and two that need each other are.
+  Write("two_faults.json", R"({
+  "version": 1, "about": "a", "protocol": "spindle_v2", "lease": "5s", "seed": 4,
+  "nodes": ["a", { "name": "b", "start_at": "2s" }], "duration": "60s",
+  "workload": { "write_every": "500ms", "work_for": "50ms", "resource": "both" },
+  "faults": [
+    { "at": "10s", "do": "pause", "node": "b", "for": "100ms" },
+    { "when": { "node": "a", "step": "has_lock", "phase": "ended", "count": 40 }, "do": "pause", "node": "a", "for": "12s" }
+  ]})");
+  EXPECT_THAT(Whorl("replay two_faults.json --explain=single_worker").out,
+              HasSubstr("made possible by: the pause of a (line 7); without it this run"));
+  // A run that follows a schedule names its faults, so none can be left out.
+  EXPECT_THAT(
+      Whorl("replay " WHORL_SOURCE_DIR "/scenarios/s3_told_event_by_event.json --explain").out,
+      Not(HasSubstr("made possible by")));
+}
+
+// A reply that was lost before the violating round began is why its process knew nothing.
+TEST_F(ToolsTest, ExplainNamesAFaultThatWasOverBeforeTheRoundAndTheCallThatItStruck) {
+  const std::string late = WHORL_SOURCE_DIR "/scenarios/v2_deadline_counts_from_the_reply.json";
+  EXPECT_THAT(
+      Whorl("replay " + late + " --explain=single_leader_belief").out,
+      AllOf(
+          HasSubstr("22.505321"), HasSubstr("  a  heartbeat committed: row lock: "),
+          HasSubstr("  a  fault: pause (line 11) until 30.509321\n"),
+          HasSubstr("  a  its stale write arrives, and the resource that does not fence accepts")));
+}
+
 TEST_F(ToolsTest, ExplainSaysInOneLineThatNothingWasViolated) {
   Write("quiet.json", kQuiet);
   EXPECT_THAT(Whorl("replay quiet.json --explain").out, HasSubstr("\n\nnothing was violated\n\n"));
@@ -298,8 +335,9 @@ TEST_F(ToolsTest, ReportIndexesTheRunsOfAFolderAndLinksTheirPages) {
     GTEST_SKIP() << ended.err;
   }
   EXPECT_EQ(ended.code, 3) << "the folder of the index is not there";
-  EXPECT_THAT(Shell("mkdir out && \"$W\" report d --html out/index.html --pages out/pages"),
-              Ends(1, HasSubstr("2 runs, 1 as expected: out/index.html")));
+  EXPECT_THAT(
+      Shell("mkdir out && \"$W\" report d --html out/index.html --pages out/pages"),
+      Ends(1, HasSubstr("2 runs, 1 as expected; a promise was broken in 0: out/index.html")));
   const std::string index = ReadText(folder_ / "out/index.html");
   EXPECT_THAT(index, HasSubstr("\"page\":\"pages/two.html\""));
   EXPECT_THAT(Files("out/pages"), testing::UnorderedElementsAre("quiet.html", "two.html"));
