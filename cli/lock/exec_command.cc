@@ -40,9 +40,12 @@ using real_client::LockResult;
 
 constexpr std::string_view kExecFooter = R"(Examples:
   whorl lock exec nightly -- ./backup.sh
-  whorl lock exec nightly --no-wait --conflict-exit-code 0 -- ./backup.sh
+  whorl lock exec nightly --wait 15s --conflict-exit-code 0 --quiet -- ./backup.sh    from cron, on two machines
   whorl lock exec nightly --wait 30s --lease 20s -- sh -c 'echo $WHORL_LOCK_TOKEN'
 
+From cron, --wait should be longer than the lease (10 s unless --lease says otherwise). Of a holder that died
+the row says that it holds the lock until its lease has ended: with --no-wait, all others give up in that time,
+and nobody runs the command. A command that takes less than --wait runs on one machine after the other.
 The command has WHORL_LOCK_NAME, WHORL_LOCK_ID and, where the protocol has tokens, WHORL_LOCK_TOKEN
 in its environment. It runs in a process group of its own; if whorl has the terminal, the command
 gets it. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on. A command under a lock cannot be stopped:
@@ -228,6 +231,7 @@ int LockedCommand::NotTaken(const LockResult& result) {
   const std::lock_guard guard(mutex_);
   if (signal_ != 0) return 128 + signal_;
   if (result.outcome == LockOutcome::kHeld) {
+    if (request_.quiet) return request_.conflict_code;
     Complain(Cat("the lock ", Printable(request_.names[0]), " is ", FormatResult(result), Hint()));
     return request_.conflict_code;
   }
@@ -463,10 +467,17 @@ SubCommand AddExecCommand(CLI::App& lock, const std::vector<std::string>& comman
       [request](uint64_t code) { request->conflict_code = static_cast<int>(code); },
       "exit code if --wait or --no-wait gives up and another process holds the lock (default: "
       "125)");
+  app->add_flag("--quiet", request->quiet,
+                "say nothing if --wait or --no-wait gives up and another process holds the lock; "
+                "errors are said");
   AddTime(*app, "--kill-after", request->kill_after, Duration(),
           "time from SIGTERM to SIGKILL (default: a tenth of the lease)");
   app->footer(std::string(kExecFooter));
   return {.app = app, .run = [request] {
+            if (request->quiet && !request->wait && !request->no_wait) {
+              Complain("--quiet is about giving up, which takes --wait or --no-wait");
+              return static_cast<int>(kExecFailed);
+            }
             if (request->wait && request->no_wait) {
               Complain("--wait does not go with --no-wait");
               return static_cast<int>(kExecFailed);

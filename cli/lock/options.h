@@ -40,6 +40,7 @@ struct LockRequest {
   std::vector<std::string> command;
   std::optional<Duration> wait;  // empty: as long as it takes
   bool no_wait = false;
+  bool quiet = false;  // says nothing where another process holds the lock
   std::optional<Duration> kill_after;
   int conflict_code = 125;
   // run:

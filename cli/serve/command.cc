@@ -59,8 +59,10 @@ SPANNER_EMULATOR_HOST=127.0.0.1:PORT, which official clients understand. Instanc
 there from the start; others can be made, as on Spanner. A COMMAND gets the variable in its
 environment, and when it ends, serve ends with its exit code; otherwise serve ends at SIGINT or
 SIGTERM. Nothing is kept.
-Faults strike calls by rules, such as {"faults":[{"match":{"method":"Commit","count":3},"do":"drop_reply"}]}:
-scenarios/LANGUAGE.md has their words. At the end it says which rules struck.
+Faults strike calls by rules. This one answers UNAVAILABLE to the third Commit, which has been done:
+{"faults":[{"match":{"method":"Commit","count":3,"phase":"served"},"do":"error","code":"UNAVAILABLE"}]}
+With "do":"drop_reply" that Commit gets no answer at all, so that a client without a deadline waits for ever.
+scenarios/LANGUAGE.md has all words. At the end it says which rules struck.
 Exit codes: without COMMAND 0 ended by a signal, 2 bad input or usage, 3 it could not serve; with
 COMMAND the command's, 128 plus the signal that ended it, or 125, 126 and 127 as of env. With --judge 1 in
 the place of 0 if something was violated, promised or not (--promised: what the protocol promises). If

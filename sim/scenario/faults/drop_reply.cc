@@ -11,7 +11,9 @@ FaultInfo DropReplyFault::Describe() {
           "one to the node",
       .example =
           R"({ "when": { "node": "a", "step": "first_insert", "phase": "committed" }, "do": "drop_reply" })",
-      .of_calls = "Spanner serves the call, and the client gets no answer"};
+      .of_calls =
+          "Spanner serves the call, and the client gets no answer: without a deadline it waits for "
+          "ever"};
 }
 
 }  // namespace whorl::sim

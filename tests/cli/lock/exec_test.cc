@@ -86,6 +86,22 @@ TEST_F(LockExecTest, GivesUpWhenAnotherHoldsTheLock) {
   EXPECT_FALSE(fs::exists(folder_ / "a"));
 }
 
+// Cron makes mail of every word, each night, on each machine but one. Errors are worth a mail.
+TEST_F(LockExecTest, QuietSaysNothingWhereAnotherHoldsTheLock) {
+  Init("job");
+  const Ended ended = Shell(
+      "\"$W\" lock exec job -- sh -c '"
+      "\"$0\" lock exec job --no-wait --quiet -- touch a; echo $?; "
+      "\"$0\" lock exec job --wait 1s --conflict-exit-code 0 --quiet -- touch a; echo $?; "
+      "\"$0\" lock exec other --no-wait --must-exist --quiet -- touch a; echo $?' \"$W\"");
+  EXPECT_EQ(ended.out, "125\n0\n125\n");
+  EXPECT_THAT(ended.err, testing::StartsWith("whorl: there is no lock \"other\""));
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  EXPECT_THAT(
+      Whorl("lock exec job --quiet -- true"),
+      Complains(125, HasSubstr("--quiet is about giving up, which takes --wait or --no-wait")));
+}
+
 // A mistyped name would protect nothing.
 TEST_F(LockExecTest, SaysThatALockIsNotThereBeforeItIsMade) {
   Init("nightly");
