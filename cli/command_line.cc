@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "cli/output.h"
 #include "cli/usage.h"
 #include "cli/version.h"
+#include "cli/wrapped_output.h"
 
 namespace whorl::cli {
 namespace {
@@ -57,7 +59,7 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
       "  whorl new my.json\n"
       "  whorl protocols\n"
       "\n"
-      "whorl SUBCOMMAND --help says more.");
+      "whorl SUBCOMMAND --help says more, and so does whorl help SUBCOMMAND.");
   const std::string called = CommandFromHere(argc > 0 ? argv[0] : "whorl");
   std::vector<SubCommand> commands = {AddReplayCommand(root, called, grpc),
                                       AddHuntCommand(root, called), AddExploreCommand(root, called),
@@ -90,7 +92,18 @@ int Run(int argc, char** argv, const GrpcCommands& grpc) {
 
 }  // namespace
 
-int Main(int argc, char** argv) { return Main(argc, argv, HandedOver(argc, argv)); }
+int Main(int argc, char** argv) {
+  // `whorl help lock exec` is `whorl lock exec --help`.
+  std::vector<char*> words(argv, argv + argc);
+  std::string option = "--help";
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back(option.data());
+  }
+  const auto count = static_cast<int>(words.size());
+  words.push_back(nullptr);
+  return Main(count, words.data(), HandedOver(count, words.data()));
+}
 
 int Main(int argc, char** argv, const GrpcCommands& grpc) {
   for (const GrpcSubCommand& command : kGrpcSubCommands) {
@@ -98,6 +111,8 @@ int Main(int argc, char** argv, const GrpcCommands& grpc) {
   }
   HandleSignals();
   std::ios::sync_with_stdio(false);
+  const WrappedOutput wrapped(std::cout,
+                              StdoutIsTerminal() ? static_cast<size_t>(ScreenWidth()) : 0);
   try {
     return Run(argc, argv, grpc);
   } catch (const std::exception& error) {

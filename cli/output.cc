@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/text.h"
+#include "cli/wrapped_output.h"
 
 namespace whorl::cli {
 namespace {
@@ -45,7 +46,11 @@ absl::Status WriteError(const std::string& where, int error) {
 
 void Complain(std::string_view message) {
   Progress::Clear();
-  std::cerr << "whorl: " << message << '\n' << std::flush;
+  const std::string text = Cat("whorl: ", message);
+  const bool on_terminal = isatty(STDERR_FILENO) == 1;
+  std::cerr << (on_terminal ? Wrapped(text, static_cast<size_t>(WidthOf(STDERR_FILENO))) : text)
+            << '\n'
+            << std::flush;
 }
 
 absl::Status FlushStdout() {

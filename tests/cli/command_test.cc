@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tests/cli/cli_testing.h"
 
@@ -54,6 +55,28 @@ TEST_F(CliTest, HelpIsOnStdoutEverywhereWithExamples) {
   EXPECT_THAT(Whorl("hunt --help").out,
               AllOf(HasSubstr("--merge"), HasSubstr("--beyond-assumptions")));
   EXPECT_THAT(Whorl("explore --help").out, HasSubstr("--horizon"));
+}
+
+// As people type it who know git.
+TEST_F(CliTest, HelpIsAWordToo) {
+  EXPECT_EQ(Whorl("help").out, Whorl("--help").out);
+  EXPECT_EQ(Whorl("help hunt").out, Whorl("hunt --help").out);
+  EXPECT_EQ(Whorl("help bench takeover").out, Whorl("bench takeover --help").out);
+  EXPECT_THAT(Whorl("help hnut"), Complains(2, HasSubstr("did you mean hunt?")));
+}
+
+// Nobody knows the names of all faults by heart.
+TEST_F(CliTest, AWordThatPeopleMeanByAFaultIsAnsweredWithIt) {
+  for (const auto& [word, fault] : {std::pair("gc", "\"pause\""),
+                                    {"network", "\"partition\""},
+                                    {"disk", "\"slow_resource\""},
+                                    {"Clock-Skew", "\"clock\""},
+                                    {"oom", "\"crash\""},
+                                    {"deploy", "\"stop\""}}) {
+    EXPECT_THAT(Whorl(std::string("hunt --faults ") + word),
+                Complains(2, AllOf(HasSubstr("unknown fault"), HasSubstr(fault))))
+        << word;
+  }
 }
 
 // A report of a problem is worth more with the version in it.

@@ -100,6 +100,34 @@ TEST_F(TerminalTest, TheTableFits) {
   }
 }
 
+// A word that is broken by the terminal has to be put together by the reader.
+TEST_F(TerminalTest, NothingBreaksWithinAWord) {
+  const std::string path = Write("two_hold_it.json", kTwoViolations);
+  const std::vector<std::vector<std::string>> commands = {
+      {"--help"}, {"hunt", "--help"}, {"protocols"}, {"replay", path, "--explain"}};
+  for (const std::vector<std::string>& command : commands) {
+    const std::string narrow = Run(60, command);
+    EXPECT_EQ(Words(narrow), Words(Run(2'000, command))) << command[0];
+    std::istringstream lines(narrow);
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_shell = line.find("whorl ") != std::string::npos;
+      const bool has_one_word = Words(line).size() <= 1;
+      if (!is_shell && !has_one_word) EXPECT_LE(line.size(), 60U) << line;
+    }
+  }
+}
+
+// What may be pasted stays whole.
+TEST_F(TerminalTest, ALineOfShellIsNotBroken) {
+  const std::string output =
+      Run(60, {"hunt", "--protocol", "spindle_v2", "--duration", "40s", "--runs", "60", "--seed",
+               "4", "--invariant", "lease_respected", "--any"});
+  const size_t line = output.find("  echo '{");
+  ASSERT_NE(line, std::string::npos) << output;
+  EXPECT_THAT(output.substr(line, output.find('\n', line) - line),
+              HasSubstr("replay - --explain="));
+}
+
 // An hour without a word looks like a program that hangs.
 TEST_F(TerminalTest, ALongRunShowsHowFarItIs) {
   const std::string path = Write("long.json", R"({
