@@ -18,7 +18,6 @@ the page. Run it in the project's folder."
 
 TIMEFORMAT=%1U  # of `time`
 readonly page=docs/EXPLORING.md
-readonly chosen_rows=README.md  # it repeats some rows of the page
 
 fail() {  # fail CODE TEXT
   echo "explored.sh: $2" >&2
@@ -62,9 +61,6 @@ fi
 [[ "$shard" =~ ^([1-9][0-9]{0,5})/([1-9][0-9]{0,5})$ && ${BASH_REMATCH[1]} -le ${BASH_REMATCH[2]} ]] ||
   fail 2 "--shard wants I/N, with I from 1 to N, auto or auto/N; and got $shard"
 readonly first="${BASH_REMATCH[1]}" shards="${BASH_REMATCH[2]}"
-
-strangers="$(grep '^| `--protocol ' "$chosen_rows" | grep --invert-match --line-regexp --fixed-strings --file="$page" || true)"
-[[ -z "$strangers" ]] || fail 1 "rows of $chosen_rows that $page does not have: $strangers"
 
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT

@@ -6,7 +6,7 @@
 #        bench/instructions.sh WHORL --check   fails where one is more than 5 % above it; 77 if it cannot tell
 #        bench/instructions.sh WHORL --write   writes the file anew
 #        bench/instructions.sh WHORL --csv     prints them as that file has them, and one workload
-#                                              more: a takeover of the table of README.md
+#                                              more: a takeover after a crash, lease 10 s
 set -euo pipefail
 readonly root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 readonly kept="$root/bench/instructions.csv"
@@ -84,7 +84,7 @@ measure_table() {
   # Five protocols.
   count bench takeover --lease 10s --fault crash --jobs 1 --runs 10 >"$scratch/short"
   count bench takeover --lease 10s --fault crash --jobs 1 --runs 30 >"$scratch/long"
-  per_unit "takeover of README's table" 100 "$scratch/short" "$scratch/long"
+  per_unit "takeover after a crash" 100 "$scratch/short" "$scratch/long"
 }
 
 measure >"$scratch/now"

@@ -18,8 +18,8 @@ WorldCopied/3|ns|a copy of a world of three processes
 WorldSuccessor/3|ns|its successor: a copy, and one event
 WorldFingerprinted/3|ns|its fingerprint
 measured takeover|count|a measured takeover of \`fenced_lease\`: instructions
-takeover of README's table|count|a takeover of README's table (\`whorl bench takeover --lease 10s --fault crash\`): instructions
-README's table, CPU|ns|that table of 2,500 takeovers: CPU time
+takeover after a crash|count|a takeover after a crash (\`whorl bench takeover --lease 10s --fault crash\`): instructions
+takeovers after a crash, CPU|ns|2,500 of them: CPU time
 start|count|the start of the program: instructions
 start, CPU|ns|the same: CPU time"
 
@@ -66,7 +66,7 @@ table_round() {  # table_round TREE FILE RUNS
   local whorl="$1/build/whorl"
   bench_once "$1" "$2" --benchmark_filter="$table_filter"
   timed "$2" "hunt of RUNS" 1 "$whorl" hunt --protocol fenced_lease --promised --runs "$3"
-  timed "$2" "README's table" 1 "$whorl" bench takeover --lease 10s --fault crash --runs 500
+  timed "$2" "takeovers after a crash" 1 "$whorl" bench takeover --lease 10s --fault crash --runs 500
   timed "$2" "start" 200 "$whorl" --version
 }
 

@@ -48,7 +48,7 @@ commands_of() {  # commands_of PAGE: number of a line, then its arguments, in tu
     "$1"
 }
 
-for page in README.md docs/MEASURED.md; do
+for page in docs/HUNTING.md docs/MEASURED.md; do
   [[ -n "$(commands_of "$page")" ]] ||
     complain "$page has no line <!-- Printed by build/whorl ... -->"
 done

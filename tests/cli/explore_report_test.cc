@@ -31,7 +31,7 @@ class UnconfirmedTest : public testing::Test {
 
   std::string Printed() const {
     testing::internal::CaptureStdout();
-    PrintExplored(report_);
+    PrintExplored(report_, 3);
     return testing::internal::GetCapturedStdout();
   }
 
