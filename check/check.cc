@@ -19,6 +19,15 @@ std::string_view WhyNotJudged(Invariant invariant) {
       return "for which lock a process wrote a row is not recorded";
     case Invariant::kPacedCalls:
       return "what a process sent in vain is not recorded";
+    case Invariant::kToldOfLeadership:
+      return "what the application was told, and when, is not recorded beside what its process "
+             "knew";
+    case Invariant::kAnsweredInTime:
+      return "a question that was never answered is not recorded";
+    case Invariant::kReasonedStepDown:
+      return "what a process saw of its row, and when it sent a renewal, is not recorded";
+    case Invariant::kPromptHandover:
+      return "who could have taken the lock, and what disturbed it, is not recorded";
     case Invariant::kOneLiveToken:
     case Invariant::kHasLockTruthful:
     case Invariant::kNoWedge:
@@ -85,6 +94,10 @@ LineJudge* Checker::LineJudges::At(Invariant invariant) {
     case Invariant::kIsolation:
     case Invariant::kNoWedge:
     case Invariant::kPacedCalls:
+    case Invariant::kToldOfLeadership:
+    case Invariant::kAnsweredInTime:
+    case Invariant::kReasonedStepDown:
+    case Invariant::kPromptHandover:
       break;
   }
   return nullptr;

@@ -170,6 +170,10 @@ enum class Invariant : uint8_t {
   kNoWorkAfterRelease,
   kSingleWorker,
   kPacedCalls,
+  kToldOfLeadership,
+  kAnsweredInTime,
+  kReasonedStepDown,
+  kPromptHandover,
 };
 constexpr auto WordTableOf(Invariant) {
   return MakeWordTable<Invariant>({
@@ -185,6 +189,10 @@ constexpr auto WordTableOf(Invariant) {
       {Invariant::kNoWorkAfterRelease, "no_work_after_release"},
       {Invariant::kSingleWorker, "single_worker"},
       {Invariant::kPacedCalls, "paced_calls"},
+      {Invariant::kToldOfLeadership, "told_of_leadership"},
+      {Invariant::kAnsweredInTime, "answered_in_time"},
+      {Invariant::kReasonedStepDown, "reasoned_step_down"},
+      {Invariant::kPromptHandover, "prompt_handover"},
   });
 }
 

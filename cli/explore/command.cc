@@ -130,7 +130,7 @@ class Explorer {
     uint32_t watched = 0;
     for (const Invariant invariant : AllOf<Invariant>()) {
       if (invariant == Invariant::kNoWedge && !JudgesWedges()) continue;
-      if (invariant == Invariant::kPacedCalls) continue;  // no state shows it, nor a loop of them
+      if (!IsExplored(invariant)) continue;
       if (request_.invariant && *request_.invariant != invariant) continue;
       if (PromiseOf(invariant) == Promise::kNotApplicable) continue;
       if (request_.promised_only && PromiseOf(invariant) != Promise::kPromised) continue;

@@ -217,8 +217,11 @@ void PrintUnviolated(const ExploreReport& report) {
   if (unviolated.has_single_worker)
     unjudged = "single_worker (work takes no time here; whorl hunt)";
   if (!report.request.invariant && (unviolated.promised | unviolated.not_promised) != 0) {
-    unjudged += Cat(unjudged.empty() ? "" : ", ",
-                    "no_wedge (--invariant no_wedge), paced_calls (whorl hunt)");
+    unjudged += Cat(unjudged.empty() ? "" : ", ", "no_wedge (--invariant no_wedge)");
+    for (const Invariant invariant : AllOf<Invariant>()) {
+      if (!IsExplored(invariant)) unjudged += Cat(", ", WordOf(invariant));
+    }
+    unjudged += " (whorl hunt)";
   }
   if (!unjudged.empty()) std::cout << "not judged: " << unjudged << '\n';
 }

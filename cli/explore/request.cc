@@ -178,11 +178,10 @@ std::vector<std::string> Complete(ExploreRequest& request) {
   if (!request.checkpoint.empty() && request.checkpoint == request.out) {
     errors.emplace_back("--out would write over the file of --checkpoint; name another file");
   }
-  if (request.invariant == Invariant::kPacedCalls) {
-    errors.emplace_back(
-        "--invariant paced_calls is about how often a process calls, which no state shows; replay "
-        "and "
-        "hunt judge it");
+  if (request.invariant && !IsExplored(*request.invariant)) {
+    errors.push_back(Cat("--invariant ", WordOf(*request.invariant),
+                         " is about what happens in time, which no state shows; replay and hunt "
+                         "judge it"));
   }
   if (request.invariant == Invariant::kNoWedge) {
     if (bounds.horizon) {
@@ -237,8 +236,10 @@ and every length of a pause on the grid. What clocks may be off by (--epsilon, -
 proof within the bounds that the first line names, and a violation comes with a shortest way to it,
 which is run again in exact time. What is not tried: other draws of random numbers than the greatest,
 and whatever lies between two points of the grid. A lock that nobody can ever take again is looked for
-with --invariant no_wedge, by a search of its own; paced_calls is judged by replay and hunt only. Ctrl-C and --memory end a search early; it then says
-how far it got, and with --checkpoint the same command goes on from there, also on another machine.
+with --invariant no_wedge, by a search of its own; replay and hunt alone judge what is about times:
+paced_calls, told_of_leadership, answered_in_time, reasoned_step_down, prompt_handover. Ctrl-C and
+--memory end a search early; it then says how far it got, and with --checkpoint the same command goes on
+from there, also on another machine.
 Exit codes: 0 no promise was broken; 1 one was, or something that --expect names, with --any anything; 2 bad
 input or usage; 3 no answer: out of memory or interrupted (--accept-incomplete), or the output could not be
 written. --horizon and --first are bounds that were asked for. docs/EXIT_CODES.md has all of them.)";

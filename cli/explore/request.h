@@ -11,10 +11,16 @@
 #include "sim/explore/bounds.h"
 #include "sim/explore/menu.h"
 #include "sim/explore/scenario_space.h"
+#include "sim/judge/checkers/setup.h"
 
 namespace whorl::cli {
 
 constexpr uint64_t kExploreMemoryByDefaultMiB = 4'096;
+
+// Whether a search judges it: states show it or, for no_wedge, loops of states do.
+constexpr bool IsExplored(Invariant invariant) {
+  return !sim::IsJudgedOfRuns(invariant) || invariant == Invariant::kNoWedge;
+}
 
 struct ExploreRequest {
   std::shared_ptr<ExitRules> exits =

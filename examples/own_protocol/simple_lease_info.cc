@@ -100,17 +100,21 @@ Duration WedgeBound(Duration greatest_lease, Duration round_trip_p999) {
   return greatest_lease * 13 / 10 + whorl::Seconds(1) + round_trip_p999 * 4;
 }
 
-constexpr whorl::sim::Rules kRules = {.protocol = kName,
-                                      .key_column = 0,
-                                      .token_column = kTokenColumn,
-                                      .owner_column = {},
-                                      .renewing_step = {},
-                                      .releasing_step = {},
-                                      .locking_steps = {},  // its transactions are optimistic
-                                      .lease_used = {.least = whorl::Seconds(1)},
-                                      .lease_until = {.renewed = kHeartbeatColumn},
-                                      .is_released = {.null_column = kOwnerColumn},
-                                      .wedge_bound = WedgeBound};
+constexpr whorl::sim::Rules kRules = {
+    .protocol = kName,
+    .key_column = 0,
+    .token_column = kTokenColumn,
+    .owner_column = {},
+    .renewing_step = {},
+    .releasing_step = {},
+    .locking_steps = {},  // its transactions are optimistic
+    .lease_used = {.least = whorl::Seconds(1)},
+    .lease_until = {.renewed = kHeartbeatColumn},
+    .is_released = {.null_column = kOwnerColumn},
+    .wedge_bound = WedgeBound,
+    .least_lead_percent = 95,
+    .calls_of_transaction = 2,
+    .handover = {.gives_back = true, .poll_percent = 30, .settles = whorl::Seconds(2)}};
 
 // No node's wall clock matters to it. What is not said here stays at "may not": machines may not be
 // suspended, ids not shared, rows not deleted, leases not different.

@@ -35,13 +35,17 @@ constexpr std::array<Invariant, 2> kBreaksL4 = {
     Invariant::kSingleLeaderBelief,
     Invariant::kHasLockTruthful,
 };
-constexpr std::array<KnownFinding, 6> kFindings = {{
+constexpr std::array<Invariant, 1> kBreaksL8 = {Invariant::kToldOfLeadership};
+constexpr std::array<Invariant, 1> kBreaksL9 = {Invariant::kReasonedStepDown};
+constexpr std::array<KnownFinding, 8> kFindings = {{
     {.id = "L1", .breaks = kBreaksL1, .needs = std::nullopt},
     {.id = "L2", .breaks = kBreaksL1, .needs = std::nullopt},
     {.id = "L3", .breaks = kBreaksL1, .needs = Circumstance::kIdsShared},
     {.id = "L4", .breaks = kBreaksL4, .needs = std::nullopt},
     {.id = "L5", .breaks = kBreaksL4, .needs = Circumstance::kClockStands},
     {.id = "L7", .breaks = kBreaksL4, .needs = Circumstance::kOperatorWrites},
+    {.id = "L8", .breaks = kBreaksL8, .needs = std::nullopt},
+    {.id = "L9", .breaks = kBreaksL9, .needs = std::nullopt},
 }};
 constexpr std::array<ImpossibleGoal, 1> kImpossibleGoals = {{
     {.goal = "clock_stop_noticed", .why = "its processes do not compare their clocks"},
@@ -52,12 +56,15 @@ std::array<Promise, kCountOf<Invariant>> Promises() {
   promises.fill(Promise::kNotApplicable);
   for (const Invariant invariant :
        {Invariant::kHasLockTruthful, Invariant::kLeaseRespected, Invariant::kIsolation,
-        Invariant::kNoWedge, Invariant::kNoWorkAfterRelease}) {
+        Invariant::kNoWedge, Invariant::kNoWorkAfterRelease, Invariant::kAnsweredInTime,
+        Invariant::kPromptHandover}) {
     promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
-  promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
-  promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
-  promises[static_cast<size_t>(Invariant::kPacedCalls)] = Promise::kNotPromised;
+  for (const Invariant invariant :
+       {Invariant::kSingleLeaderBelief, Invariant::kSingleWorker, Invariant::kPacedCalls,
+        Invariant::kToldOfLeadership, Invariant::kReasonedStepDown}) {
+    promises[static_cast<size_t>(invariant)] = Promise::kNotPromised;
+  }
   return promises;
 }
 

@@ -32,13 +32,15 @@ constexpr std::array<Invariant, 1> kBreaksSingleLeaderBelief = {
     Invariant::kSingleLeaderBelief,
 };
 constexpr std::array<Invariant, 1> kBreaksNoWedge = {Invariant::kNoWedge};
-constexpr std::array<KnownFinding, 6> kFindings = {{
+constexpr std::array<Invariant, 1> kBreaksReasonedStepDown = {Invariant::kReasonedStepDown};
+constexpr std::array<KnownFinding, 7> kFindings = {{
     {.id = "M1", .breaks = kBreaksM1, .needs = Circumstance::kIdsShared},
     {.id = "M2", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
     {.id = "M3", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
     {.id = "M4", .breaks = kBreaksNoWedge, .needs = Circumstance::kCurrentTimestampOff},
     {.id = "M5", .breaks = kBreaksNoWedge, .needs = Circumstance::kOperatorWrites},
     {.id = "M6", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
+    {.id = "M7", .breaks = kBreaksReasonedStepDown, .needs = std::nullopt},
 }};
 constexpr std::array<ImpossibleGoal, 2> kImpossibleGoals = {{
     {.goal = "release", .why = "it never gives a lock back"},
@@ -48,13 +50,15 @@ constexpr std::array<ImpossibleGoal, 2> kImpossibleGoals = {{
 std::array<Promise, kCountOf<Invariant>> Promises() {
   std::array<Promise, kCountOf<Invariant>> promises{};
   promises.fill(Promise::kNotApplicable);
-  for (const Invariant invariant : {Invariant::kHasLockTruthful, Invariant::kLeaseRespected,
-                                    Invariant::kIsolation, Invariant::kNoWedge}) {
+  for (const Invariant invariant :
+       {Invariant::kHasLockTruthful, Invariant::kLeaseRespected, Invariant::kIsolation,
+        Invariant::kNoWedge, Invariant::kToldOfLeadership, Invariant::kAnsweredInTime}) {
     promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
   promises[static_cast<size_t>(Invariant::kSingleLeaderBelief)] = Promise::kNotPromised;
   promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
   promises[static_cast<size_t>(Invariant::kPacedCalls)] = Promise::kNotPromised;
+  promises[static_cast<size_t>(Invariant::kReasonedStepDown)] = Promise::kNotPromised;
   return promises;
 }
 

@@ -49,7 +49,8 @@ constexpr std::array<Invariant, 1> kBreaksSingleLeaderBelief = {
 constexpr std::array<Invariant, 1> kBreaksHandedTokenMonotonic = {
     Invariant::kHandedTokenMonotonic,
 };
-constexpr std::array<KnownFinding, 16> kFindings = {{
+constexpr std::array<Invariant, 1> kBreaksToldOfLeadership = {Invariant::kToldOfLeadership};
+constexpr std::array<KnownFinding, 17> kFindings = {{
     {.id = "S1", .breaks = kBreaksS1, .needs = std::nullopt},
     {.id = "S2", .breaks = kBreaksLeaseRespected, .needs = std::nullopt},
     {.id = "S3", .breaks = kBreaksNoWedge, .needs = std::nullopt},
@@ -64,6 +65,7 @@ constexpr std::array<KnownFinding, 16> kFindings = {{
     {.id = "S10", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
     {.id = "S12", .breaks = kBreaksHandedTokenMonotonic, .needs = std::nullopt},
     {.id = "S15", .breaks = kBreaksLeaseRespected, .needs = Circumstance::kLeasesDiffer},
+    {.id = "S16", .breaks = kBreaksToldOfLeadership, .needs = std::nullopt},
     {.id = "W1", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
     {.id = "W3", .breaks = kBreaksNoWedge, .needs = std::nullopt},
 }};
@@ -82,8 +84,11 @@ std::array<Promise, kCountOf<Invariant>> Promises() {
   promises[static_cast<size_t>(Invariant::kOneLiveToken)] = Promise::kPromised;
   promises[static_cast<size_t>(Invariant::kHasLockTruthful)] = Promise::kPromised;
   promises[static_cast<size_t>(Invariant::kFencedWritesOrdered)] = Promise::kPromised;
+  promises[static_cast<size_t>(Invariant::kAnsweredInTime)] = Promise::kPromised;
+  promises[static_cast<size_t>(Invariant::kReasonedStepDown)] = Promise::kPromised;
   // It never gives a lock back.
   promises[static_cast<size_t>(Invariant::kNoWorkAfterRelease)] = Promise::kNotApplicable;
+  promises[static_cast<size_t>(Invariant::kPromptHandover)] = Promise::kNotApplicable;
   return promises;
 }
 

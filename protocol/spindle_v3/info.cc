@@ -39,9 +39,11 @@ constexpr std::array<Invariant, 4> kBreaksV4 = {
 constexpr std::array<Invariant, 1> kBreaksNoWorkAfterRelease = {
     Invariant::kNoWorkAfterRelease,
 };
-constexpr std::array<KnownFinding, 6> kFindings = {{
+constexpr std::array<Invariant, 1> kBreaksReasonedStepDown = {Invariant::kReasonedStepDown};
+constexpr std::array<KnownFinding, 7> kFindings = {{
     {.id = "V1", .breaks = kBreaksV1, .needs = std::nullopt},
     {.id = "V2", .breaks = kBreaksV1, .needs = std::nullopt},
+    {.id = "V3", .breaks = kBreaksReasonedStepDown, .needs = std::nullopt},
     {.id = "V4", .breaks = kBreaksV4, .needs = Circumstance::kIdsShared},
     {.id = "V6", .breaks = kBreaksNoWorkAfterRelease, .needs = std::nullopt},
     {.id = "V7", .breaks = kBreaksV4, .needs = Circumstance::kLeasesDiffer},
@@ -56,7 +58,8 @@ std::array<Promise, kCountOf<Invariant>> Promises() {
   promises.fill(Promise::kNotPromised);
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kFencedWritesOrdered,
-        Invariant::kIsolation, Invariant::kNoWedge, Invariant::kLeaseRespected}) {
+        Invariant::kIsolation, Invariant::kNoWedge, Invariant::kLeaseRespected,
+        Invariant::kToldOfLeadership, Invariant::kAnsweredInTime}) {
     promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
   return promises;

@@ -121,8 +121,7 @@ uint64_t WhereOf(const Observation& observation) {
 }
 
 void TellJudges(ModelState& state, const Outbox& out, bool tells_kinds) {
-  constexpr uint32_t kJudged = ~(1U << static_cast<uint32_t>(Invariant::kNoWedge) |
-                                 1U << static_cast<uint32_t>(Invariant::kPacedCalls));
+  constexpr uint32_t kJudged = ~kJudgedOfRuns;
   state.violated = 0;
   state.shown.clear();
   for (const Observation& observation : out.observed) {

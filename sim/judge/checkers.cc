@@ -1,5 +1,6 @@
 #include "sim/judge/checkers.h"
 
+#include <bit>
 #include <string_view>
 
 namespace whorl::sim {
@@ -25,13 +26,20 @@ Checkers::Checkers(const Scenario& scenario, Duration round_trip_p999)
               HasLockTruthful::For(*setup_), LeaseRespected{}, FencedWritesOrdered::For(*setup_),
               SingleLeaderBelief{}, Isolation{}, NoWorkAfterRelease{}, SingleWorker{}) {
   constexpr size_t kJudges = std::tuple_size_v<Judges>;
-  static_assert(kJudges == kCountOf<Invariant> - 2, "all but no_wedge and paced_calls");
+  static_assert(kJudges + std::popcount(kJudgedOfRuns) == kCountOf<Invariant>,
+                "a judge of states for each invariant that states show");
   static_assert(StandInOrder<Judges>(std::make_index_sequence<kJudges - 1>()));
 }
 
 void Checkers::SelectInvariants(uint32_t invariants) {
   CheckerSetup setup = *setup_;
   setup.judged = invariants;
+  setup_ = std::make_shared<const CheckerSetup>(std::move(setup));
+}
+
+void Checkers::AllowHostDelay(Duration delay) {
+  CheckerSetup setup = *setup_;
+  setup.host_delay = delay;
   setup_ = std::make_shared<const CheckerSetup>(std::move(setup));
 }
 

@@ -8,7 +8,7 @@
 //   2. Memory does not grow with simulated time, and an observation costs O(1) or O(log n) in the
 //      number of processes (ledger.h says which).
 //   3. Every invariant is judged, whether the protocol promises it or not, except those that nobody asks for
-//      (SelectInvariants) and for no_wedge and paced_calls, which no state shows.
+//      (SelectInvariants) and for those that no state shows (IsJudgedOfRuns).
 // REQUIRES of observations: `lock`, also in a CallName, is an index into Scenario::locks; a node
 // has one process at a time, so ProcessGone of the old one comes before ProcessStarted of the next.
 #pragma once
@@ -59,6 +59,8 @@ class Checkers {
   // Judges only the invariants that have a bit here. What the others remember is left out of the state, so
   // that states do not differ by it. REQUIRES: nothing was observed.
   void SelectInvariants(uint32_t invariants);
+  // Whatever is due by a time may be as late as this. REQUIRES: nothing was observed.
+  void AllowHostDelay(Duration delay);
 
   void Observe(const Observation& observation);
   // The same, and counts the violations in `tallies`, if it is not null. `listener` is told what the

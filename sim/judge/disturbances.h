@@ -51,6 +51,8 @@ class Disturbances {
   bool IsAwaited(const CallName& call, const Ledger& ledger) const;
   // Whether no fault is active and no open transaction hung.
   bool IsQuiet() const { return faults_ == 0 && hanging_ == 0; }
+  // Whether an open transaction hung.
+  bool Hangs() const { return hanging_ > 0; }
 
   friend bool operator==(const Disturbances&, const Disturbances&) = default;
 

@@ -143,6 +143,7 @@ class Ledger {
     const ProcessState& state = NewestProcess(process.node);
     return !state.gone && state.incarnation == process.incarnation;
   }
+  bool IsPaused(int16_t node) const { return NewestProcess(node).paused; }
   // Whether the process is not gone and has not ended its part in the lock.
   bool TakesPart(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;
   bool IsCandidate(ProcessId process, uint16_t lock, const CheckerSetup& setup) const;

@@ -36,12 +36,50 @@ void MetricsCollector::On(const VersionChanged& x, const Now& now) {
   if (released || x.kind == TokenChange::kReleased) {
     ++metrics[Sometimes::kRelease];
   }
+  NoteRenewal(x, now);
   if (x.kind != TokenChange::kGranted || x.writer == ProcessId{}) return;
-  locks[x.lock].writes.granted_at = now.at;
+  OfLock& lock = locks[x.lock];
+  lock.writes.granted_at = now.at;
+  if (lock.granted_to != x.writer) {
+    lock.granted_to = x.writer;
+    lock.granted_at = now.at;
+  }
   ++metrics[Metric::kGrants];
   if (!IsTakeover(x)) return;
   Count(Metric::kTakeovers, Sometimes::kTakeover);
   if (IsNeedless(x, now)) Count(Metric::kNeedlessTakeovers, Sometimes::kNeedlessTakeover);
+}
+
+void MetricsCollector::NoteRenewal(const VersionChanged& x, const Now& now) {
+  OfLock& lock = locks[x.lock];
+  if (!x.after || !x.after->held || x.after->owner != x.writer || x.writer == ProcessId{}) {
+    if (!x.after || !x.after->held) lock.renewed_at.reset();
+    return;
+  }
+  const bool goes_on = x.before && x.before->owner == x.writer && lock.renewed_at;
+  if (goes_on) {
+    const Duration lease = now.setup.Node(x.writer.node).lease;
+    const Duration gap = now.at - *lock.renewed_at;
+    int64_t& most = metrics[Metric::kRenewalPercentMax];
+    most = std::max(most, gap.ns / std::max<int64_t>(lease.ns / 100, 1));
+  }
+  lock.renewed_at = now.at;
+}
+
+void MetricsCollector::On(const BeliefBegan& x, const Now& now) {
+  OfLock& lock = locks[x.lock];
+  if (lock.granted_to != x.process) return;
+  int64_t& longest = metrics[Metric::kGrantToBeliefMax];
+  longest = std::max(longest, (now.at - lock.granted_at).ns);
+  lock.granted_to = {};
+}
+
+void MetricsCollector::On(const CallSent& x, const Now& now) {
+  ++metrics[Metric::kRpcs];
+  OfPart& part = parts[now.setup.ParticipationIndex(x.call.process.node, x.call.lock)];
+  if (now.at - part.second >= Seconds(1)) part = {.second = now.at, .in_second = 0};
+  int64_t& most = metrics[Metric::kCallsInSecondMax];
+  most = std::max(most, ++part.in_second);
 }
 
 void MetricsCollector::On(const WriteArrived& x, const Now& now) {

@@ -30,15 +30,28 @@ struct MetricsCollector {
     std::optional<Instant> overlap_since;
     std::optional<Instant> work_overlap_since;
     LockWrites writes;
-    WHORL_FIELDS(OfLock, without_holder_since, overlap_since, work_overlap_since, writes);
+    ProcessId granted_to;               // nobody: none, or it has believed since
+    Instant granted_at;                 // its first grant since another's
+    std::optional<Instant> renewed_at;  // by the present owner
+    WHORL_FIELDS(OfLock, without_holder_since, overlap_since, work_overlap_since, writes,
+                 granted_to, granted_at, renewed_at);
+  };
+  // Calls of a node's processes for a lock.
+  struct OfPart {
+    Instant second;         // when the present second began
+    int64_t in_second = 0;  // calls since then
+    WHORL_FIELDS(OfPart, second, in_second);
   };
 
   Metrics metrics;  // times include only the intervals that have ended
   std::vector<OfLock> locks;
-  WHORL_FIELDS(MetricsCollector, metrics, locks);
+  std::vector<OfPart> parts;  // by CheckerSetup::ParticipationIndex
+  WHORL_FIELDS(MetricsCollector, metrics, locks, parts);
 
   static MetricsCollector For(const CheckerSetup& setup) {
-    return {.metrics = {}, .locks = std::vector<OfLock>(setup.locks.size())};
+    return {.metrics = {},
+            .locks = std::vector<OfLock>(setup.locks.size()),
+            .parts = std::vector<OfPart>(setup.ParticipationCount())};
   }
 
   void On(const VersionChanged& x, const Now& now);
@@ -48,7 +61,8 @@ struct MetricsCollector {
   void On(const TransactionCommitted& x, const Now&) {
     if (!x.waited_for_truetime) ++metrics[Sometimes::kCommitWaitOverlap];
   }
-  void On(const CallSent&, const Now&) { ++metrics[Metric::kRpcs]; }
+  void On(const CallSent& x, const Now& now);
+  void On(const BeliefBegan& x, const Now& now);
   void On(const CallWaits&, const Now&) { ++metrics[Sometimes::kLockWait]; }
   void On(const LateReplyIgnored&, const Now&) { ++metrics[Sometimes::kLateReplyIgnored]; }
   void On(const TransactionStarted&, const Now&) { ++metrics[Metric::kTransactions]; }
@@ -66,6 +80,8 @@ struct MetricsCollector {
   // The metrics if all open intervals end at `end`. REQUIRES: `end` is not before the last
   // observation.
   Metrics Until(Instant end) const;
+
+  void NoteRenewal(const VersionChanged& x, const Now& now);
 
   void Count(Metric metric, Sometimes goal) {
     ++metrics[metric];

@@ -69,8 +69,10 @@ class RunJudge::Listener {
   void Tell(const Change& x, const Now& now) {
     NoWedge& no_wedge = judge_.no_wedge_;
     if constexpr (requires { no_wedge.On(x, InRun(now)); }) no_wedge.On(x, InRun(now));
-    PacedCalls& paced_calls = judge_.paced_calls_;
-    if constexpr (requires { paced_calls.On(x, now); }) paced_calls.On(x, now);
+    const auto tell = [&]<typename Judge>(Judge& judge) {
+      if constexpr (requires { judge.On(x, InRun(now)); }) judge.On(x, InRun(now));
+    };
+    std::apply([&tell](auto&... judges) { (tell(judges), ...); }, judge_.in_time_);
     MetricsCollector& metrics = judge_.metrics_;
     if constexpr (requires { metrics.On(x, now); }) metrics.On(x, now);
   }
@@ -82,16 +84,26 @@ RunJudge::RunJudge(const Scenario& scenario, Duration round_trip_p999)
     : checkers_(scenario, round_trip_p999),
       disturbances_(checkers_.setup()),
       no_wedge_(NoWedge::For(checkers_.setup())),
-      paced_calls_(PacedCalls::For(checkers_.setup())),
+      in_time_(PacedCalls::For(checkers_.setup()), ToldOfLeadership::For(checkers_.setup()),
+               AnsweredInTime::For(checkers_.setup()), ReasonedStepDown::For(checkers_.setup()),
+               PromptHandover::For(checkers_.setup()), LockTruthful::For(checkers_.setup())),
       metrics_(MetricsCollector::For(checkers_.setup())) {
   tallies_.promises = PromiseClock::For(checkers_.setup());
+}
+
+void RunJudge::PassTo(const RunNow& now, NoWedge& no_wedge, InTime& in_time) {
+  no_wedge.PassTo(now);
+  const auto pass = [&now]<typename Judge>(Judge& judge) {
+    if constexpr (requires { judge.PassTo(now); }) judge.PassTo(now);
+  };
+  std::apply([&pass](auto&... judges) { (pass(judges), ...); }, in_time);
 }
 
 void RunJudge::Observe(const Observation& observation) {
   ++tallies_.observations;
   uint32_t violated = 0;
-  no_wedge_.PassTo(
-      {{checkers_.setup(), ledger(), observation.at, violated, &tallies_}, disturbances_});
+  PassTo({{checkers_.setup(), ledger(), observation.at, violated, &tallies_}, disturbances_},
+         no_wedge_, in_time_);
   tallies_.promises.Observe(observation, checkers_.setup());
   Listener listener(*this);
   checkers_.Observe(observation, &tallies_, listener);
@@ -109,10 +121,11 @@ int64_t RunJudge::violations() const {
 
 CheckReport RunJudge::Finish(Instant end) const {
   NoWedge no_wedge = no_wedge_;
+  auto in_time = in_time_;
   Tallies tallies = tallies_;
   uint32_t violated = 0;
   const RunNow now{{checkers_.setup(), ledger(), end, violated, &tallies}, disturbances_};
-  no_wedge.PassTo(now);
+  PassTo(now, no_wedge, in_time);
 
   CheckReport report;
   for (const Invariant invariant : AllOf<Invariant>()) {

@@ -4,19 +4,25 @@
 // Invariants:
 //   1. RunJudge is a value: copying it forks it, == compares it.
 //   2. Memory does not grow with simulated time.
-//   3. no_wedge, whose deadline passes in silence, is judged at the first observation at or after it.
+//   3. What has a deadline, which passes in silence, is judged at the first observation after it.
 // REQUIRES of observations: what Checkers requires.
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "base/time.h"
 #include "protocol/names.h"
 #include "sim/judge/check_report.h"
 #include "sim/judge/checkers.h"
+#include "sim/judge/checkers/answered_in_time.h"
+#include "sim/judge/checkers/has_lock_truthful.h"
 #include "sim/judge/checkers/no_wedge.h"
 #include "sim/judge/checkers/paced_calls.h"
+#include "sim/judge/checkers/prompt_handover.h"
+#include "sim/judge/checkers/reasoned_step_down.h"
 #include "sim/judge/checkers/tally.h"
+#include "sim/judge/checkers/told_of_leadership.h"
 #include "sim/judge/disturbances.h"
 #include "sim/judge/metrics_collector.h"
 #include "sim/scenario/instant.h"
@@ -29,6 +35,10 @@ class RunJudge {
  public:
   // As of Checkers.
   RunJudge(const Scenario& scenario, Duration round_trip_p999);
+
+  // Whatever is due by a time may be as late as this: for processes on a machine that has other things to do.
+  // REQUIRES: nothing was observed.
+  void AllowHostDelay(Duration delay) { checkers_.AllowHostDelay(delay); }
 
   void Observe(const Observation& observation);
 
@@ -57,10 +67,17 @@ class RunJudge {
  private:
   class Listener;
 
+  // What else is judged of runs only.
+  using InTime = std::tuple<PacedCalls, ToldOfLeadership, AnsweredInTime, ReasonedStepDown,
+                            PromptHandover, LockTruthful>;
+
+  // Judges what was due before now.
+  static void PassTo(const RunNow& now, NoWedge& no_wedge, InTime& in_time);
+
   Checkers checkers_;
   Disturbances disturbances_;
   NoWedge no_wedge_;
-  PacedCalls paced_calls_;
+  InTime in_time_;
   MetricsCollector metrics_;
   Tallies tallies_;
 };

@@ -27,6 +27,9 @@ enum class Metric : uint8_t {
   kTransactions,
   kRpcs,
   kAborted,
+  kCallsInSecondMax,   // calls of one process for one lock, in seconds that follow each other
+  kGrantToBeliefMax,   // ns of true time from a grant until its process believes
+  kRenewalPercentMax,  // between two writes of an owner, in percent of its lease
 };
 constexpr auto WordTableOf(Metric) {
   return MakeWordTable<Metric>({
@@ -45,11 +48,15 @@ constexpr auto WordTableOf(Metric) {
       {Metric::kTransactions, "transactions"},
       {Metric::kRpcs, "rpcs"},
       {Metric::kAborted, "aborted"},
+      {Metric::kCallsInSecondMax, "calls_in_second_max"},
+      {Metric::kGrantToBeliefMax, "grant_to_belief_max"},
+      {Metric::kRenewalPercentMax, "renewal_percent_max"},
   });
 }
 // Whether the metric is a time in nanoseconds, written with a unit in scenarios.
 constexpr bool IsTime(Metric metric) {
-  return metric >= Metric::kWithoutHolderMax && metric <= Metric::kWorkOverlapSum;
+  return (metric >= Metric::kWithoutHolderMax && metric <= Metric::kWorkOverlapSum) ||
+         metric == Metric::kGrantToBeliefMax;
 }
 
 enum class Sometimes : uint8_t {

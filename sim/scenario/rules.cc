@@ -25,6 +25,10 @@ bool IsDecimal(std::string_view text) {
   return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
+// After an outage, Google's client waits up to 32 s from call to call, and Spanner aborts a transaction that
+// was left after 10 s.
+constexpr Duration kClientSettles = Seconds(45);
+
 // --- the protocols -----------------------------------------------------------------------------
 
 namespace spindle_v2 {
@@ -57,6 +61,9 @@ constexpr Rules kRules = {.protocol = "spindle_v2",
                           .lease_until = {.renewed = 1},
                           .is_side_row = {.is_name_and_number = true},
                           .wedge_bound = WedgeBound,
+                          .told_of_stop_within = {},
+                          .lock_looks_every = Milliseconds(500),
+                          .calls_of_transaction = 3,  // two statements in a heartbeat
                           .statements = {.are_known = true,
                                          .deletes = Deletes::kWithUnderscore,
                                          .delete_rows_of_others = true,
@@ -73,6 +80,8 @@ constexpr std::array<StepName, 3> kLockingSteps = {whorl::spindle_v3::steps::kAc
                                                    whorl::spindle_v3::steps::kHeartbeat,
                                                    whorl::spindle_v3::steps::kRelease};
 constexpr size_t kTokenColumn = 1;
+// The context of the release, a tenth more by a slow clock, and the rollback that follows it.
+constexpr Duration kReleaseEndsWithin = Milliseconds(5'500) + Seconds(30);
 
 // A lease, the delay that keeps followers apart, and the buffer, which is at most a third of a
 // lease.
@@ -93,6 +102,12 @@ constexpr Rules kRules = {
     .lease_used = {.unit = Seconds(1), .least = Seconds(5)},
     .lease_until = {.renewed = kTokenColumn},
     .wedge_bound = WedgeBound,
+    .least_lead_percent = 65,  // the buffer is at most a third
+    .told_of_stop_within = kReleaseEndsWithin,
+    .calls_of_transaction = 2,
+    .handover = {.gives_back = true,
+                 .poll_percent = 115,  // a lease, and the delay that keeps followers apart
+                 .settles = kClientSettles},
     .statements = {.are_known = true, .deletes = Deletes::kAny, .token_is_commit = true},
     .renewal_pause = RenewalPause};
 
@@ -123,6 +138,8 @@ constexpr Rules kRules = {.protocol = "semaphore",
                           .lease_used = {.unit = Seconds(1)},
                           .lease_until = {.renewed = kLastSeenColumn},
                           .wedge_bound = WedgeBound,
+                          .least_lead_percent = 95,
+                          .calls_of_transaction = 2,
                           .statements = {.are_known = true, .renewed_is_current = true},
                           .renewal_pause = RenewalPause};
 
@@ -155,6 +172,13 @@ constexpr Rules kRules = {
     .locking_steps = kLockingSteps,
     .lease_until = {.until = kLeasedUntilColumn},
     .wedge_bound = WedgeBound,
+    .least_lead_percent = 95,
+    .question_step = whorl::lease_lock::steps::kGet,
+    .calls_of_transaction = 2,
+    .handover = {.gives_back = true,
+                 .poll_percent = 25,
+                 .settles = kClientSettles,
+                 .gives_back_late_grants = true},
     .statements = {.are_known = true, .deletes = Deletes::kAny, .delete_rows_of_others = true},
     .renewal_pause = RenewalPause};
 
@@ -189,6 +213,13 @@ constexpr Rules kRules = {
     .lease_until = {.renewed = kHeartbeatColumn, .lease_ms = kLeaseMsColumn},
     .is_released = {.null_column = kWriterColumn},
     .wedge_bound = WedgeBound,
+    .least_lead_percent = 95,
+    .calls_of_transaction = 2,
+    // Another look six tenths of a lease after a heartbeat, which may have to wait for a sixteenth.
+    .handover = {.gives_back = true,
+                 .poll_percent = 70,
+                 .announced_percent = 7,
+                 .settles = Seconds(2)},
     .statements = {.are_known = true, .token_is_commit = true, .empty_holder = true},
     .renewal_pause = RenewalPause};
 

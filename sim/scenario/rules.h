@@ -98,6 +98,20 @@ struct StatementRules {
   bool renewed_is_current = false;
 };
 
+// When a process that had the lock gives it back, and when another one takes it: prompt_handover.
+struct HandoverRule {
+  bool gives_back = false;  // if it never does, nothing else is said
+  // The longest pause between two looks of a process that waits, in percent of the longest lease: of one
+  // that hears of no release, and of one that does (ProtocolInfo::announces_releases).
+  int64_t poll_percent = 0;
+  int64_t announced_percent = 0;
+  // For how long a disturbance that is over may still be felt: by pauses of the client that had grown, and
+  // by row locks of transactions that were given up.
+  Duration settles;
+  // A lock that comes in after the process has ended its part is given back at once.
+  bool gives_back_late_grants = false;
+};
+
 // Statistics of the time from a fault to the next grant.
 struct ClosedForm {
   Duration mean;
@@ -132,6 +146,19 @@ struct Rules {
   // and of the rows at the start.
   Duration (*wedge_bound)(Duration greatest_lease, Duration round_trip_p999) = nullptr;
 
+  // The least part of its lease, in percent, for which a leader believes after it began the last
+  // transaction that renewed it, unless it loses the lock. nullopt: no belief ends by the clock.
+  std::optional<int64_t> least_lead_percent = {};
+  // How long after its part has ended a leader's application is called back; nullopt: it never is.
+  std::optional<Duration> told_of_stop_within = Duration{};
+  // The step that asks Spanner for an answer, if it is another one than has_lock.
+  std::optional<StepName> question_step = {};
+  // How often a blocking Lock() looks whether its context has ended.
+  Duration lock_looks_every = {};
+  // The most calls of a transaction none of which fails. 0: it is not known.
+  int64_t calls_of_transaction = 0;
+  HandoverRule handover = {};
+
   StatementRules statements = {};
   // The mean time from a renewal to the leader's next one, without faults. Null: it is not known.
   Duration (*renewal_pause)(Duration lease_used) = nullptr;
@@ -153,6 +180,10 @@ constexpr int64_t StartsInSecondMax(Duration lease_used) {
   const int64_t sixteenth = std::max<int64_t>(lease_used.ns / 16, 1);
   return kLooks + (Seconds(1).ns + sixteenth - 1) / sixteenth;
 }
+
+// The most calls of one transaction in any second, of paced_calls: what the client repeats comes after pauses that
+// grow.
+inline constexpr int64_t kCallsInSecondMax = 64;
 
 // Whether a process may delete the row with this key.
 bool MayDelete(Deletes deletes, std::string_view key);

@@ -85,8 +85,20 @@ constexpr auto kInvariants = MakeTextTable<Invariant>({
      "included"},
     {Invariant::kPacedCalls,
      "while the transactions of one step end alike, whatever the answer, a process starts at most "
-     "8 + "
-     "16 s / lease of them in any second"},
+     "8 + 16 s / lease of them in any second; none has more calls than it needs before one fails, "
+     "nor more than 64 in a second"},
+    {Invariant::kToldOfLeadership,
+     "an application is called back when its process begins or ceases to believe that it leads, "
+     "not earlier, and at most 10 ms later"},
+    {Invariant::kAnsweredInTime,
+     "every question is answered as soon as what it asks of Spanner has ended, and every `Lock()` "
+     "soon after its context has"},
+    {Invariant::kReasonedStepDown,
+     "a process ceases to believe because of its deadline, a loss, a stop, or a clock that was "
+     "changed, and for nothing else"},
+    {Invariant::kPromptHandover,
+     "undisturbed, a lock whose process no longer wants it is given back within some round trips, "
+     "and one that was given back is taken within the longest pause between two looks"},
 });
 constexpr auto kMetrics = MakeTextTable<Metric>({
     {Metric::kGrants, "tokens installed, re-acquisition by the same process included"},
@@ -107,6 +119,13 @@ constexpr auto kMetrics = MakeTextTable<Metric>({
     {Metric::kTransactions, "transactions that were started"},
     {Metric::kRpcs, "calls that were sent to Spanner"},
     {Metric::kAborted, "attempts of transactions that Spanner aborted"},
+    {Metric::kCallsInSecondMax,
+     "the most calls that one process sent for one lock in a second, of seconds that follow each "
+     "other while it calls"},
+    {Metric::kGrantToBeliefMax,
+     "the longest time from a grant until its process believed that it leads, of those that did"},
+    {Metric::kRenewalPercentMax,
+     "the longest time between two writes of an owner to its row, in percent of its lease"},
 });
 constexpr auto kSometimes = MakeTextTable<Sometimes>({
     {Sometimes::kTakeover, "a grant to another process than the last owner"},

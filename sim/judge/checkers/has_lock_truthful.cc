@@ -24,13 +24,18 @@ void HasLockTruthful::On(const VersionChanged& x, const Now& now) {
 }
 
 void HasLockTruthful::On(const QuestionAnswered& x, const Now& now) {
-  if (!SaysHasLock(x.answer) || now.ledger.OwnerOf(x.lock) == x.process) return;
-  const Ceased& last = ceased[now.setup.ParticipationIndex(x.process.node, x.lock)];
-  const bool ever_owned = last.incarnation == x.process.incarnation;
-  if (ever_owned && last.at >= x.asked_at) return;
-  now.Violated(kInvariant, x.lock, [&] {
-    return now.NameOf(x.process) + " asked at " + SinceStart(x.asked_at) + ", was told at " +
-           SinceStart(now.at) + " that it has lock " + now.QuotedLock(x.lock) + ", and " +
+  if (SaysHasLock(x.answer)) JudgeYes(x.process, x.lock, x.asked_at, now);
+}
+
+void HasLockTruthful::JudgeYes(ProcessId process, uint16_t lock, Instant asked_at,
+                               const Now& now) const {
+  if (now.ledger.OwnerOf(lock) == process) return;
+  const Ceased& last = ceased[now.setup.ParticipationIndex(process.node, lock)];
+  const bool ever_owned = last.incarnation == process.incarnation;
+  if (ever_owned && last.at >= asked_at) return;
+  now.Violated(kInvariant, lock, [&] {
+    return now.NameOf(process) + " asked at " + SinceStart(asked_at) + ", was told at " +
+           SinceStart(now.at) + " that it has lock " + now.QuotedLock(lock) + ", and " +
            (ever_owned ? "had not owned it since " + SinceStart(last.at)
                        : std::string("had never owned it"));
   });

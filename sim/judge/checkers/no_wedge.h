@@ -19,16 +19,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/judge/checkers/run_now.h"
 #include "sim/judge/checkers/tally.h"
 #include "sim/judge/disturbances.h"
 
 namespace whorl::sim {
-
-struct RunNow : Now {
-  const Disturbances& disturbances;
-
-  bool IsAwaited(const CallName& call) const { return disturbances.IsAwaited(call, ledger); }
-};
 
 struct NoWedge {
   static constexpr Invariant kInvariant = Invariant::kNoWedge;

@@ -9,7 +9,10 @@ namespace whorl::sim {
 namespace {
 
 NodeSetup MakeNode(const NodeSpec& spec, const Rules& rules, size_t lock_count) {
-  NodeSetup node{.name = spec.name, .lease = rules.lease_used(spec.lease), .locks = spec.locks};
+  NodeSetup node{.name = spec.name,
+                 .lease = rules.lease_used(spec.lease),
+                 .locks = spec.locks,
+                 .use = spec.use};
   if (node.locks.empty()) {
     for (size_t lock = 0; lock < lock_count; ++lock) {
       node.locks.push_back(static_cast<uint16_t>(lock));
@@ -105,6 +108,19 @@ CheckerSetup MakeCheckerSetup(const Scenario& scenario, Duration round_trip_p999
   setup.promises = PromisesIn(scenario);
   setup.limits = LimitsIn(scenario);
   setup.current_timestamp_error = CurrentTimestampErrorOf(scenario);
+  setup.round_trip_p999 = round_trip_p999;
+  setup.least_lead_percent = setup.rules->least_lead_percent;
+  // The margins of a coarse grid are a quarter of the lease, or two.
+  constexpr int64_t kLeastOnGrid = 50;
+  if (setup.least_lead_percent && scenario.constants == Constants::kGrid) {
+    setup.least_lead_percent = std::min(*setup.least_lead_percent, kLeastOnGrid);
+  }
+  setup.announces_releases =
+      scenario.network.announce_releases && FindProtocol(scenario.protocol)->announces_releases;
+  for (const FaultSpec& fault : scenario.faults) {
+    const bool is_orderly = fault.As<StopFault>() != nullptr || fault.As<StartFault>() != nullptr;
+    setup.orderly_faults.push_back(is_orderly ? 1 : 0);
+  }
   for (const NodeSpec& node : scenario.nodes) {
     setup.nodes.push_back(MakeNode(node, *setup.rules, scenario.locks.size()));
   }

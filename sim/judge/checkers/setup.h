@@ -21,11 +21,45 @@
 
 namespace whorl::sim {
 
+// Whether the invariant is about what happens in time, which runs show and states do not.
+constexpr bool IsJudgedOfRuns(Invariant invariant) {
+  switch (invariant) {
+    case Invariant::kNoWedge:
+    case Invariant::kPacedCalls:
+    case Invariant::kToldOfLeadership:
+    case Invariant::kAnsweredInTime:
+    case Invariant::kReasonedStepDown:
+    case Invariant::kPromptHandover:
+      return true;
+    case Invariant::kOneLiveToken:
+    case Invariant::kTokenMonotonic:
+    case Invariant::kHandedTokenMonotonic:
+    case Invariant::kHasLockTruthful:
+    case Invariant::kLeaseRespected:
+    case Invariant::kFencedWritesOrdered:
+    case Invariant::kSingleLeaderBelief:
+    case Invariant::kIsolation:
+    case Invariant::kNoWorkAfterRelease:
+    case Invariant::kSingleWorker:
+      break;
+  }
+  return false;
+}
+// Those that are, as bits by Invariant.
+constexpr uint32_t kJudgedOfRuns = [] {
+  uint32_t bits = 0;
+  for (const Invariant invariant : AllOf<Invariant>()) {
+    if (IsJudgedOfRuns(invariant)) bits |= 1U << static_cast<uint32_t>(invariant);
+  }
+  return bits;
+}();
+
 struct NodeSetup {
   std::string name;
   Duration lease;               // the one used, not the one asked for
   std::vector<uint16_t> locks;  // the locks that it takes part in
-  WHORL_FIELDS(NodeSetup, name, lease, locks);
+  Use use = Use::kHasLock;
+  WHORL_FIELDS(NodeSetup, name, lease, locks, use);
 };
 
 struct LockSetup {
@@ -46,8 +80,15 @@ struct CheckerSetup {
   std::map<std::string, uint16_t, std::less<>> lock_of_name;
   Duration current_timestamp_error;  // at the start, or by an entry of the schedule; either way
   uint32_t judged = ~uint32_t{0};    // the invariants that are judged, as bits by Invariant
+  Duration round_trip_p999;
+  bool announces_releases = false;      // processes tell each other of releases, and listen
+  std::vector<uint8_t> orderly_faults;  // by Scenario::faults: it only starts or stops a process
+  std::optional<int64_t> least_lead_percent;  // Rules::least_lead_percent, or less on a coarse grid
+  // What real processes may be late by, because their machine has other things to do.
+  Duration host_delay;
   WHORL_FIELDS(CheckerSetup, rules, promises, limits, nodes, locks, lock_of_name,
-               current_timestamp_error, judged);
+               current_timestamp_error, judged, round_trip_p999, announces_releases, orderly_faults,
+               least_lead_percent, host_delay);
 
   bool Judges(Invariant invariant) const {
     return (judged >> static_cast<uint32_t>(invariant) & 1U) != 0;

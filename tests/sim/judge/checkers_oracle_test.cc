@@ -577,6 +577,14 @@ class Chaos {
   int faults_ = 0;
 };
 
+// Random traces have no callbacks, no unanswered questions and no beliefs that follow standings, and this protocol gives
+// nothing back: what is due at a time is read a second time by the traces of checkers_told_test.cc,
+// checkers_answers_test.cc and checkers_handover_test.cc, each beside a near miss.
+bool HasTracesOfItsOwn(Invariant invariant) {
+  return invariant == Invariant::kToldOfLeadership || invariant == Invariant::kAnsweredInTime ||
+         invariant == Invariant::kReasonedStepDown || invariant == Invariant::kPromptHandover;
+}
+
 TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
   // A count that drifts, or a past that is pruned too early, shows as a difference.
   std::array<int64_t, kCountOf<Invariant>> seen{};
@@ -594,6 +602,7 @@ TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
     const CheckReport report = judge.Finish(end);
     for (const InvariantResult& result : report.invariants) {
       if (result.verdict == Verdict::kNotApplicable) continue;
+      if (HasTracesOfItsOwn(result.invariant)) continue;
       ASSERT_EQ(result.violations, oracle.Count(result.invariant))
           << WordOf(result.invariant) << " with seed " << seed;
       seen[static_cast<size_t>(result.invariant)] += result.violations;
@@ -614,7 +623,7 @@ TEST(CheckersOracleTest, CountWhatTheDefinitionsCountOnRandomTraces) {
     // This protocol gives nothing back; checkers_work_test.cc has traces of those that do.
     if (invariant == Invariant::kNoWorkAfterRelease) continue;
     // Nor does it start that many transactions; checkers_pace_test.cc has traces that do.
-    if (invariant == Invariant::kPacedCalls) continue;
+    if (invariant == Invariant::kPacedCalls || HasTracesOfItsOwn(invariant)) continue;
     EXPECT_GT(seen[static_cast<size_t>(invariant)], 100) << WordOf(invariant);
   }
   for (const Metric metric :

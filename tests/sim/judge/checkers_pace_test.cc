@@ -101,5 +101,55 @@ TEST(PacedCallsTest, AShorterLeaseAllowsMore) {
   ExpectViolated(more.AtEnd(), Invariant::kPacedCalls, Seconds(1), 0, {"at most 24"});
 }
 
+// --- the calls of one transaction ------------------------------------------------------------------
+
+struct Calls : Pace {
+  // Sends calls of a transaction that began.
+  Calls& Sends(int count, Duration at = Seconds(1), Duration apart = {}) {
+    for (int i = 0; i < count; ++i) {
+      trace.At(at + apart * i).Happens(CallSent{.call = trace.CallOf("a", 0), .step = kBeat});
+    }
+    return *this;
+  }
+  Calls& Fails() {
+    trace.Happens(
+        CallEnded{.call = trace.CallOf("a", 0), .step = kBeat, .code = Code::kUnavailable});
+    return *this;
+  }
+};
+
+// A statement and its Commit: fenced_lease needs no more.
+TEST(PacedCallsTest, AThirdCallBeforeOneHasFailedIsTooMany) {
+  Calls two;
+  two.Begins(kBeat);
+  ExpectHolds(two.Sends(2).AtEnd(), Invariant::kPacedCalls);
+  Calls three;
+  three.Begins(kBeat);
+  ExpectViolated(three.Sends(3).AtEnd(), Invariant::kPacedCalls, Seconds(1), 0,
+                 {"a sent 3 calls of beat", "where 2 are enough"});
+}
+
+TEST(PacedCallsTest, WhatFailedIsRepeatedAtMostSixtyFourTimesASecond) {
+  Calls calls;
+  calls.Begins(kBeat);
+  calls.Sends(1).Fails().Sends(63, Seconds(1), Milliseconds(15));
+  ExpectHolds(calls.AtEnd(), Invariant::kPacedCalls);
+  Calls more;
+  more.Begins(kBeat);
+  more.Sends(1).Fails().Sends(64, Seconds(1), Milliseconds(15));
+  ExpectViolated(more.AtEnd(), Invariant::kPacedCalls, Milliseconds(1'945), 0,
+                 {"65 calls of beat", "within a second, for one transaction"});
+}
+
+TEST(PacedCallsTest, TheNextTransactionCountsAnew) {
+  Calls calls;
+  for (int i = 0; i < 5; ++i) {
+    calls.Begins(kBeat);
+    calls.Sends(2, Seconds(1 + i));
+    calls.trace.Finishes("a", 0);
+  }
+  ExpectHolds(calls.AtEnd(), Invariant::kPacedCalls);
+}
+
 }  // namespace
 }  // namespace whorl::sim::checkers_pace_test
