@@ -195,6 +195,7 @@ class Coordinator final : public CallInterceptor {
   void CarryOut(const sim::SetSpannerClocks& /*set*/) {}
   void CarryOut(const sim::ActAsOperator& acts);
   void CarryOut(const sim::DropRequest& drop);
+  void CarryOut(const sim::DuplicateRequest& /*copy*/) {}  // refused before a run: refusals.cc
   void CarryOut(const sim::DropReply& drop);
   void CarryOut(const sim::MarkCall& mark);
   // A latency begins before its trigger's message goes on, so that the message has it (AddedLatency).

@@ -14,13 +14,13 @@ class HostedApplication::Host {
   LocalInstant Monotonic() const { return own_.around_.time.Local().monotonic; }
   const sim::ApplicationConfig& application_config() const { return own_.config_; }
   sim::ApplicationState& application() { return own_.state_; }
-  sim::Instant& asked_at() { return own_.asked_at_; }
+  sim::Instant& asked_at(AskId ask) { return own_.asked_at_[ask]; }
   std::vector<sim::ApplicationEffect>& application_effects() { return own_.effects_; }
 
   void Observe(sim::ObservedEvent what) { own_.around_.reporter.ReportEvent(std::move(what)); }
   void Observe(const sim::QuestionAnswered& answered) {
     own_.around_.reporter.ReportEvent(answered);
-    if (answered.answer.question == Question::kHasLock) own_.answered_ = answered;
+    if (answered.answer.ask == sim::kAskHasLock) own_.answered_ = answered;
   }
   void Observe(const sim::WriteSent& write) {
     own_.around_.reporter.ReportEvent(write);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -56,7 +57,7 @@ class HostedApplication {
   sim::ApplicationState state_;
   std::vector<sim::ApplicationEffect> effects_;
   real_client::LoopTimers<sim::ApplicationTimer> timers_;
-  sim::Instant asked_at_;
+  std::map<AskId, sim::Instant> asked_at_;
   std::vector<sim::ObservedEvent> writes_;  // of the current step
   std::optional<sim::QuestionAnswered> answered_;
 };

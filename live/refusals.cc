@@ -34,6 +34,9 @@ std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
   if (fault.As<sim::CurrentTimestampFault>() != nullptr) {
     return "a real CURRENT_TIMESTAMP cannot be set wrong; run it without --on";
   }
+  if (fault.As<sim::DuplicateRequestFault>() != nullptr) {
+    return "the proxy passes each call on once; run it without --on";
+  }
   if (fault.node == FaultSpec::kLeader) {
     return "which real process believes that it leads is only known after the run; name a node, or "
            "run it without --on";
@@ -59,6 +62,9 @@ std::vector<std::string> OfProgram(const sim::Scenario& scenario) {
   if (FindProtocol(scenario.protocol)->statements == nullptr) {
     refuse("/protocol", Cat(scenario.protocol,
                             " does not say its statements, by which its steps are recognised"));
+  }
+  if (!scenario.workload.ask.empty()) {
+    refuse("/workload/ask", "a program is asked has_lock, lock and unlock alone");
   }
   for (size_t i = 0; i < scenario.nodes.size(); ++i) {
     const sim::NodeSpec& node = scenario.nodes[i];

@@ -23,6 +23,7 @@
 #include "cli/hunt/checkpoint.h"
 #include "cli/hunt/compare.h"
 #include "cli/hunt/corpus.h"
+#include "cli/hunt/draws.h"
 #include "cli/hunt/merge.h"
 #include "cli/hunt/options.h"
 #include "cli/hunt/report.h"
@@ -436,6 +437,7 @@ int RunHuntCommand(const CLI::App& app, HuntRequest request) {
     request.hunt.beside = {request.compared[1]};
   }
   if (request.shown_run) return Show(request);
+  if (request.draws) return PrintDraws(request);
   if (!request.compared.empty()) return Compare(request);
   if (!request.merged.empty()) return Merge(request);
   return Hunter(request).Run();

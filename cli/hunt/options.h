@@ -39,6 +39,7 @@ struct HuntRequest {
   std::string corpus;              // the folder of what is worth keeping; empty: none
   std::vector<std::string> reach;  // waypoints
   bool goals = false;              // print a table of goals instead of findings
+  bool draws = false;              // print a table of what the runs contain, and judge nothing
   std::string command;             // how this command was called
 };
 

@@ -187,7 +187,8 @@ class Brancher {
     Scenario other = world_;
     other.faults.clear();
     const ProtocolInfo* const alone = FindProtocol(world_.protocol);
-    DrawFaults(options_, SharedCapabilities({&alone, 1}), safety, draws, other);
+    DrawFaults(options_, SharedCapabilities({&alone, 1}), safety, FaultTriggers::kTimesAndSteps,
+               draws, other);
     for (int64_t left = count; left > 0 && !other.faults.empty(); --left) {
       FaultSpec fault = draws.Pick(other.faults);
       if (fault.As<StartFault>() != nullptr) continue;
@@ -206,7 +207,8 @@ class Brancher {
     Scenario other = world_;
     other.faults.clear();
     const ProtocolInfo* const alone = FindProtocol(world_.protocol);
-    DrawFaults(options, SharedCapabilities({&alone, 1}), safety, draws, other);
+    DrawFaults(options, SharedCapabilities({&alone, 1}), safety, FaultTriggers::kTimesAndSteps,
+               draws, other);
     if (other.faults.empty()) return;
     FaultSpec fault = draws.Pick(other.faults);
     const int16_t whose = beginning_.waypoints().NodeOf(waypoint);

@@ -17,8 +17,13 @@ constexpr Duration kShortest = Milliseconds(20);
 class FaultGenerator {
  public:
   FaultGenerator(const WorldOptions& options, const SharedCapabilities& shared, Duration safety,
-                 Draws& draws, Scenario& world)
-      : options_(options), safety_(safety), draws_(draws), world_(world), shared_(shared) {
+                 FaultTriggers triggers, Draws& draws, Scenario& world)
+      : options_(options),
+        safety_(safety),
+        triggers_(triggers),
+        draws_(draws),
+        world_(world),
+        shared_(shared) {
     steps_ = shared.steps;
     for (const StepName step : {steps::kHasLock, steps::kWrite}) steps_.push_back(step);
   }
@@ -26,13 +31,13 @@ class FaultGenerator {
   void Draw() {
     if (options_.style == Style::kPriorities) {
       AddPriorities();
-      if (draws_.Percent(40)) AddLateReplies();
+      if (draws_.Percent(40) && triggers_ != FaultTriggers::kTimes) AddLateReplies();
     }
     DrawSwarm();
     if (swarm_.empty()) return;  // none of the kinds that were asked for is possible
     const int64_t count = on_every_node_ ? std::min<int64_t>(DrawCount(), 6) : DrawCount();
     if (count == 0) return;
-    if (options_.style != Style::kUniform && draws_.Percent(75)) AddUpsets();
+    if (options_.style != Style::kUniform) AddGroups();
     for (int64_t i = 0; i < count; ++i) {
       const FaultKind kind = draws_.Pick(swarm_);
       if (kind == kKindOf<StartFault>) {
@@ -40,7 +45,10 @@ class FaultGenerator {
       } else if (kind == kKindOf<LatencyFault> && draws_.Percent(20)) {
         AddSlowNetwork();
       } else {
+        const size_t before = world_.faults.size();
         AddFault(DrawFault(kind));
+        if (world_.faults.size() == before) continue;
+        if (TargetOf(world_.faults.back().what) != nullptr && draws_.Percent(50)) AddMending();
       }
     }
   }
@@ -67,12 +75,104 @@ class FaultGenerator {
     if (swarm_.empty() && !all.empty()) swarm_.push_back(draws_.Pick(all));
     static constexpr std::array<int64_t, 5> kOnSteps = {0, 30, 50, 80, 100};
     on_steps_ = draws_.Pick<int64_t>(kOnSteps);
+    if (triggers_ == FaultTriggers::kTimes) on_steps_ = 0;
     longest_ = Rounded(draws_.Log(Seconds(1), Seconds(40)));
     static constexpr std::array<int64_t, 4> kCompanions = {0, 0, 30, 60};
     companions_ = draws_.Pick<int64_t>(kCompanions);
     on_every_node_ = draws_.Percent(30);
     // The node that starts first mostly leads first, and faults of a leader matter most.
     if (draws_.Percent(60)) favourite_ = draws_.Percent(60) ? int16_t{0} : DrawNode();
+  }
+
+  // Faults that are mistakes of interest together, and hardly ever meet when each is drawn alone.
+  void AddGroups() {
+    const bool on_steps = triggers_ != FaultTriggers::kTimes;
+    if (draws_.Percent(75) && on_steps) AddUpsets();
+    if (draws_.Percent(ShareIn(options_.style, 10)) && on_steps) AddFailedResends();
+    if (draws_.Percent(ShareIn(options_.style, 6))) AddStops();
+    if (draws_.Percent(ShareIn(options_.style, 4))) AddLostSessions();
+    if (options_.style == Style::kRare && draws_.Percent(30) && on_steps) AddLateReplies();
+  }
+
+  // The reply to a Commit is lost, and what is sent again meets another fault: the session is gone, the call
+  // is answered by an error or ABORTED, or it arrives twice.
+  void AddFailedResends() {
+    std::vector<StepName> committed;
+    for (const StepName step : shared_.steps) {
+      if (shared_.ReachesPhase(step, Phase::kCommitted)) committed.push_back(step);
+    }
+    std::vector<FaultKind> seconds;
+    for (const FaultKind kind : {kKindOf<SessionLossFault>, kKindOf<ErrorFault>,
+                                 kKindOf<AbortFault>, kKindOf<DuplicateRequestFault>}) {
+      if (Allows(kind)) seconds.push_back(kind);
+    }
+    if (committed.empty() || seconds.empty() || !Allows(kKindOf<DropReplyFault>)) return;
+    const StepName step = draws_.Pick(committed);
+    const FaultKind kind = draws_.Pick(seconds);
+    const int64_t count = draws_.Log(1, 6);
+    const Duration lease = world_.nodes.front().lease;
+    world_.network.connection_timeout = Rounded(draws_.Log(Milliseconds(100), lease));
+    AnyFault second = DrawParticulars(kind);
+    if (auto* error = std::get_if<ErrorFault>(&second))
+      *error = {.of_step = step, .code = error->code};
+    if (std::holds_alternative<AbortFault>(second)) second = AbortFault{};
+    for (size_t node = 0; node < world_.nodes.size(); ++node) {
+      const auto index = static_cast<int16_t>(node);
+      const When when{.node = index, .step = step, .phase = Phase::kCommitted, .count = count};
+      if (!AddIfPossible({.trigger = when, .node = index, .what = DropReplyFault{}})) return;
+      AddIfPossible({.trigger = when, .node = index, .what = second});
+    }
+  }
+
+  // A node that is stopped and started again and again.
+  void AddStops() {
+    if (!Allows(kKindOf<StopFault>)) return;
+    const int16_t node = DrawNode();
+    const Duration lease = world_.nodes[static_cast<size_t>(node)].lease;
+    const Duration period = Rounded(draws_.Log(Seconds(1), std::max(Seconds(2), lease * 2)));
+    const int64_t most = std::min<int64_t>(12, (safety_.ns - 1) / period.ns);
+    if (most < 2) return;
+    const int64_t count = draws_.Between(2, most);
+    const Duration first = Rounded(draws_.Between(Duration{}, safety_ - period * count));
+    for (int64_t i = 0; i < count; ++i) {
+      const StopFault stop{.restart_after = Rounded(draws_.Between(period / 8, period * 3 / 4))};
+      AddIfPossible({.trigger = Instant{(first + period * i).ns}, .node = node, .what = stop});
+    }
+  }
+
+  // Sessions that are lost, and cannot be created for a while, twice.
+  void AddLostSessions() {
+    if (!Allows(kKindOf<SessionLossFault>) || !Allows(kKindOf<UnavailableFault>)) return;
+    const int16_t node = DrawNode();
+    for (int i = 0; i < 2; ++i) {
+      const Duration lasts =
+          Rounded(draws_.Log(Milliseconds(500), std::min(Seconds(30), safety_ / 4)));
+      const Instant at = {Rounded(draws_.Between(Duration{}, safety_ - lasts)).ns};
+      AddIfPossible({.trigger = at, .node = node, .what = SessionLossFault{}});
+      AddIfPossible(
+          {.trigger = at, .node = FaultSpec::kNoNode, .what = UnavailableFault{.lasts = lasts}});
+    }
+  }
+
+  // An operator who has written to a row writes to it again, to mend it.
+  void AddMending() {
+    std::vector<FaultKind> kinds;
+    for (const FaultKind kind : {kKindOf<DeleteRowFault>, kKindOf<EmptyRowFault>,
+                                 kKindOf<ReleaseRowFault>, kKindOf<DeleteSideRowsFault>}) {
+      if (Allows(kind)) kinds.push_back(kind);
+    }
+    if (kinds.empty()) return;
+    FaultSpec again = world_.faults.back();
+    const RowOfLock target = *TargetOf(again.what);
+    again.what = MakeFault(draws_.Pick(kinds));
+    *TargetOf(again.what) = target;
+    if (auto* at = std::get_if<Instant>(&again.trigger)) {
+      const Duration later = draws_.Log(Milliseconds(10), world_.nodes.front().lease * 2);
+      *at = {Rounded(std::min(Duration{at->ns} + later, safety_)).ns};
+    } else {
+      std::get<When>(again.trigger).count += draws_.Between(1, 3);
+    }
+    AddIfPossible(std::move(again));
   }
 
   // Faults that cost a leader its lease. Writes show which node leads, so these faults strike a
@@ -365,6 +465,11 @@ class FaultGenerator {
     partition.mode = static_cast<PartitionMode>(draws_.Between(0, 1));
     if (draws_.Percent(40)) partition.direction = static_cast<Direction>(draws_.Between(1, 2));
   }
+  void Draw(DuplicateRequestFault& copy) {
+    if (draws_.Percent(50)) return;
+    const Duration lease = world_.nodes[static_cast<size_t>(DrawNode())].lease;
+    copy.after = Rounded(draws_.Log(Milliseconds(1), lease * 2));
+  }
   void Draw(AbortFault& abort) {
     if (draws_.Percent(50)) return;
     abort.lasts = DrawLength();
@@ -461,6 +566,7 @@ class FaultGenerator {
 
   const WorldOptions& options_;
   Duration safety_;
+  const FaultTriggers triggers_;
   Draws& draws_;
   Scenario& world_;
   const SharedCapabilities& shared_;
@@ -476,8 +582,8 @@ class FaultGenerator {
 }  // namespace
 
 void DrawFaults(const WorldOptions& options, const SharedCapabilities& shared, Duration safety,
-                Draws& draws, Scenario& world) {
-  FaultGenerator(options, shared, safety, draws, world).Draw();
+                FaultTriggers triggers, Draws& draws, Scenario& world) {
+  FaultGenerator(options, shared, safety, triggers, draws, world).Draw();
 }
 
 }  // namespace whorl::sim

@@ -10,8 +10,8 @@
 //   1. The first PlainRuns() runs equal those of a hunt without a guide, so the guide delays no early
 //      finding. Once there is a branch point, one in eight of the later runs is a branch; in a hunt with
 //      waypoints every second one is, and half of these branch from the runs that reached most waypoints.
-//      Two thirds of the others are drawn by priorities (Style::kPriorities). The remaining runs equal those
-//      with the same numbers of a hunt without a guide.
+//      Two thirds of the others are drawn by priorities (Style::kPriorities), and a sixth of them with what
+//      is rare (Style::kRare). The remaining runs equal those with the same numbers of a hunt without a guide.
 //   2. A run depends only on the runs of earlier generations (of kGeneration runs each), so neither threads
 //      nor the order in which runs end change anything.
 //   3. Memory is bounded: kPointsOfCell branch points for each cell, kCellsMax cells, and kNearestMax runs

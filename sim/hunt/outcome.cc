@@ -25,10 +25,12 @@ bool IsCheckedTwice(const HuntOptions& options, uint64_t run) {
   return run % kCheckOneIn == Bits(options, Purpose::kCheck, run / kCheckOneIn) % kCheckOneIn;
 }
 
-// Whether the run, if it is drawn, is drawn by priorities.
-bool IsByPriorities(const HuntOptions& options, uint64_t run) {
-  return options.guided && run >= Guide::PlainRuns(!options.reach.empty()) &&
-         Bits(options, Purpose::kStyle, run) % 3 != 0;
+// How the run, if it is drawn, is drawn.
+Style StyleOf(const HuntOptions& options, uint64_t run) {
+  if (!options.guided || run < Guide::PlainRuns(!options.reach.empty())) return options.world.style;
+  const uint64_t drawn = Bits(options, Purpose::kStyle, run) % 6;
+  if (drawn == 0) return options.world.style;
+  return drawn == 1 ? Style::kRare : Style::kPriorities;
 }
 
 }  // namespace
@@ -44,12 +46,11 @@ Scenario DrawnWorld(const HuntOptions& options, uint64_t run) {
   const uint64_t seed = Bits(options, Purpose::kWorld, run);
   if (options.from) return VariationOf(*options.from, options.world, run, seed);
   const ProtocolInfo& protocol = ProtocolOfRun(options, run);
-  if (IsByPriorities(options, run)) {
+  if (options.beside.empty()) {
     WorldOptions world = options.world;
-    world.style = Style::kPriorities;
+    world.style = StyleOf(options, run);
     return DrawWorld(world, protocol, seed);
   }
-  if (options.beside.empty()) return DrawWorld(options.world, protocol, seed);
   std::vector<const ProtocolInfo*> all = {&protocol};
   for (const std::string& name : options.beside) all.push_back(FindProtocol(name));
   Scenario world = DrawWorld(options.world, SharedCapabilities(all), seed);

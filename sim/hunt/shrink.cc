@@ -255,6 +255,12 @@ void OfferPlainerWorld(Offers& offers) {
   OfferDefault(
       offers, [](Scenario& s) -> auto& { return s.workload.stop_takes; },
       defaults.workload.stop_takes);
+  OfferDefault(offers, [](Scenario& s) -> auto& { return s.workload.ask; }, defaults.workload.ask);
+  OfferDefault(
+      offers, [](Scenario& s) -> auto& { return s.workload.ask_every; },
+      defaults.workload.ask_every);
+  OfferDefault(offers, [](Scenario& s) -> auto& { return s.workload.hold_for; }, std::nullopt);
+  OfferDefault(offers, [](Scenario& s) -> auto& { return s.workload.lock_again; }, std::nullopt);
 }
 
 void OfferPlainerNode(const Scenario& scenario, size_t index, Offers& offers) {
@@ -483,7 +489,8 @@ void AddFaults(const WorldOptions& options, Scenario& world, Draws& draws) {
   other.schedule.clear();
   const Duration safety = world.duration * 3 / 4;
   const ProtocolInfo* const alone = FindProtocol(world.protocol);
-  DrawFaults(options, SharedCapabilities({&alone, 1}), safety, draws, other);
+  DrawFaults(options, SharedCapabilities({&alone, 1}), safety, FaultTriggers::kTimesAndSteps, draws,
+             other);
   for (int64_t left = draws.Between(0, kMostAdded); left > 0 && !other.faults.empty(); --left) {
     const FaultSpec& fault = draws.Pick(other.faults);
     // A node that only a fault starts is another world.

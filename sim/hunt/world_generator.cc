@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "sim/judge/checkers/setup.h"
+#include "sim/scenario/fault_checks.h"
+#include "sim/scenario/language.h"
 #include "sim/world/draws.h"
 #include "sim/world/latency.h"
 
@@ -14,6 +16,12 @@ namespace whorl::sim {
 namespace {
 
 using Shares = Draws::Weighted<int64_t>;
+
+constexpr Duration kLong = Seconds(20 * 60);
+constexpr Duration kQuiet = Seconds(3600);
+// Of the worlds of the usual duration; docs/HUNTING.md says what they cost.
+constexpr int64_t kLongPerMille = 3;
+constexpr int64_t kQuietPerMille = 2;
 
 class WorldGenerator {
  public:
@@ -24,7 +32,7 @@ class WorldGenerator {
     world_.name = "drawn";
     world_.about = "Drawn by whorl hunt.";
     world_.protocol = shared_.protocols.front()->name;
-    world_.duration = options_.duration;
+    DrawLength();
     world_.seed = static_cast<uint64_t>(draws_.Between(1, 999'999));
     DrawLocks();
     DrawNodes();
@@ -33,7 +41,9 @@ class WorldGenerator {
     DrawRows();
     const Duration safety = SafetyPhase();
     DrawStarts(safety);
-    DrawFaults(options_, shared_, safety, draws_, world_);
+    DrawFaults(options_, shared_, safety,
+               has_quiet_hour_ ? FaultTriggers::kTimes : FaultTriggers::kTimesAndSteps, draws_,
+               world_);
     // Drawn last, so that adding it has moved no other draw.
     world_.network.announce_releases = draws_.Percent(25);
     DrawStopTakes();
@@ -41,10 +51,23 @@ class WorldGenerator {
     if (draws_.Percent(10)) {
       world_.spanner.default_isolation = DefaultIsolation::kRepeatableRead;
     }
+    DrawQuestions();
+    DrawLocking();
+    if (has_quiet_hour_) AddQuietHour();
     return std::move(world_);
   }
 
  private:
+  // Sessions, pauses between attempts and clocks that drift show some mistakes only in time. An hour costs as
+  // much as several usual runs, so it is quiet, and rare.
+  void DrawLength() {
+    world_.duration = options_.duration;
+    if (options_.duration != kUsualDuration) return;
+    const int64_t drawn = draws_.Between(1, 1000);
+    if (drawn <= kLongPerMille) world_.duration = kLong;
+    has_quiet_hour_ = drawn > 1000 - kQuietPerMille;
+  }
+
   // A heartbeat of the lock "job" cleans up rows whose keys begin with job_.
   void DrawLocks() {
     world_.locks = {"lock"};
@@ -61,14 +84,18 @@ class WorldGenerator {
     const Duration least = std::max({Seconds(1), shared_.lease_min, options_.lease_min});
     const Duration most =
         std::min(std::max({Seconds(30), options_.duration / 5, least}), shared_.lease_max);
-    const Duration drawn = draws_.Log(least, most);
+    // Heartbeats are what a quiet hour costs.
+    const Duration drawn = draws_.Log(has_quiet_hour_ ? std::max(least, most / 2) : least, most);
     return {drawn.ns / Milliseconds(100).ns * Milliseconds(100).ns};
   }
 
   void DrawNodes() {
-    static constexpr std::array<Shares, 6> kCounts = {
-        {{36, 2}, {36, 3}, {13, 4}, {8, 5}, {4, 6}, {3, 7}}};
-    const int64_t count = draws_.Weigh<int64_t>(kCounts);
+    // In per mille: a few worlds have a crowd, whose transactions wait for each other.
+    static constexpr std::array<Shares, 7> kCounts = {
+        {{360, 2}, {356, 3}, {130, 4}, {80, 5}, {40, 6}, {32, 7}, {2, 20}}};
+    int64_t count = draws_.Weigh<int64_t>(kCounts);
+    if (has_quiet_hour_) count = 2;
+    if (options_.style == Style::kRare && draws_.Percent(4)) count = 20;
     const Duration lease = DrawLease();
     const bool may_mix = options_.beyond_assumptions || shared_.may.leases_may_differ;
     const bool is_mixed = draws_.Percent(20) && may_mix;
@@ -154,6 +181,7 @@ class WorldGenerator {
     static constexpr std::array<Shares, 4> kWorkForMs = {
         {{20, 0}, {50, 50}, {20, 500}, {10, 3'000}}};
     world_.workload.write_every = Milliseconds(draws_.Weigh<int64_t>(kWriteEveryMs));
+    if (has_quiet_hour_) world_.workload.write_every = Seconds(60);
     world_.workload.work_for = Milliseconds(draws_.Weigh<int64_t>(kWorkForMs));
     // Work that takes a good part of the lease may outlast it, or delay a stop.
     if (!draws_.Percent(15)) return;
@@ -161,11 +189,65 @@ class WorldGenerator {
     world_.workload.work_for = Rounded(draws_.Between(lease / 4, lease * 2));
   }
 
-  // Half of the applications stop at once, when they are told to.
+  // Half of the applications stop at once, when they are told to. Some go on for several leases.
   void DrawStopTakes() {
     if (draws_.Percent(50)) return;
     const Duration lease = world_.nodes.front().lease;
-    world_.workload.stop_takes = Rounded(draws_.Between(Milliseconds(10), lease / 2));
+    world_.workload.stop_takes = draws_.Percent(ShareIn(options_.style, 30))
+                                     ? Rounded(draws_.Log(lease / 2, lease * 6))
+                                     : Rounded(draws_.Between(Milliseconds(10), lease / 2));
+  }
+
+  // Questions beside the work: each of them, several at once, at any step, and while a process stops.
+  void DrawQuestions() {
+    if (!draws_.Percent(ShareIn(options_.style, 15))) return;
+    for (const SideQuestion question : AllOf<SideQuestion>()) {
+      if (draws_.Percent(50)) world_.workload.ask.push_back(question);
+    }
+    if (world_.workload.ask.empty()) return;
+    static constexpr std::array<Shares, 4> kEveryMs = {
+        {{5, 300}, {15, 1'000}, {40, 4'000}, {40, 11'000}}};
+    world_.workload.ask_every = Milliseconds(draws_.Weigh<int64_t>(kEveryMs));
+    if (has_quiet_hour_) world_.workload.ask_every = Seconds(60);
+  }
+
+  // Users of Lock that unlock and lock again and again, with a deadline for each call.
+  void DrawLocking() {
+    const auto locks = [](const NodeSpec& node) { return node.use == Use::kLock; };
+    if (std::ranges::none_of(world_.nodes, locks) || !draws_.Percent(60)) return;
+    const Duration lease = world_.nodes.front().lease;
+    world_.workload.hold_for = Rounded(draws_.Log(Milliseconds(200), lease * 3));
+    world_.workload.lock_again = Rounded(draws_.Log(Milliseconds(50), lease * 2));
+    for (NodeSpec& node : world_.nodes) {
+      if (!locks(node) || !draws_.Percent(50)) continue;
+      node.deadline = Rounded(draws_.Log(Milliseconds(500), lease * 6));
+    }
+  }
+
+  // All that was drawn happens an hour later, except that in half of these worlds the calls for sessions fail in
+  // the first minute: what a client keeps of that shows when they fail again.
+  void AddQuietHour() {
+    for (FaultSpec& fault : world_.faults) {
+      Instant& at = std::get<Instant>(fault.trigger);
+      at = at + kQuiet;
+    }
+    world_.duration += kQuiet;
+    const auto may = [&](FaultKind kind) {
+      return options_.kinds.empty() ||
+             std::ranges::find(options_.kinds, kind) != options_.kinds.end();
+    };
+    if (!may(kKindOf<SessionLossFault>) || !may(kKindOf<UnavailableFault>)) return;
+    if (!draws_.Percent(50)) return;
+    for (const Duration at : {Seconds(20), kQuiet + Seconds(20)}) {
+      const Duration lasts = Rounded(draws_.Log(Seconds(1), Seconds(40)));
+      for (const AnyFault& what :
+           {AnyFault(SessionLossFault{}), AnyFault(UnavailableFault{lasts})}) {
+        FaultSpec fault{.trigger = Instant{at.ns}, .node = 0, .what = what};
+        if (!InfoOf(fault.kind()).has_node) fault.node = FaultSpec::kNoNode;
+        world_.faults.push_back(std::move(fault));
+        if (!FaultsArePossible(world_)) world_.faults.pop_back();
+      }
+    }
   }
 
   // Between a lock's row and the rows beside it, and between two locks.
@@ -221,7 +303,7 @@ class WorldGenerator {
       return true;
     });
     const Duration quiet = bound + world_.network.connection_timeout + Seconds(2);
-    return std::max(options_.duration - quiet, options_.duration / 4);
+    return std::max(world_.duration - quiet, world_.duration / 4);
   }
 
   void DrawStarts(Duration safety) {
@@ -230,7 +312,7 @@ class WorldGenerator {
     for (NodeSpec& node : world_.nodes) {
       // A short run may be over within a lease, and no node can start after it.
       const Duration most =
-          draws_.Percent(85) ? std::min(node.lease, options_.duration - Milliseconds(1)) : safety;
+          draws_.Percent(85) ? std::min(node.lease, world_.duration - Milliseconds(1)) : safety;
       if (!at_once) node.start_at = Instant{Rounded(draws_.Between(Duration{}, most)).ns};
       if (draws_.Percent(with_deadline))
         node.deadline = Rounded(draws_.Log(Milliseconds(500), safety));
@@ -243,6 +325,7 @@ class WorldGenerator {
   const SharedCapabilities& shared_;
   Draws draws_;
   Scenario world_;
+  bool has_quiet_hour_ = false;
 };
 
 }  // namespace

@@ -3,6 +3,9 @@
 //
 //   |<-- safety phase: faults -->|<-- liveness phase: faults have ended -->|
 //
+// Of a thousand worlds of the usual duration, a few last twenty minutes, and a few have an hour before their
+// safety phase in which nothing happens.
+//
 // Invariants:
 //   1. A world is a function of its options, the protocols and the seed, with every compiler.
 //   2. A world is a valid scenario: written as text, it loads.
@@ -12,6 +15,7 @@
 // Deliberately left out: whether a fault that waits for a step will ever strike.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -30,14 +34,23 @@ enum class Style : uint8_t {
   // Swarm, and the calls of one node are always slower than those of another, with a few points at which the
   // order changes, as PCT orders threads; in two of five, a reply comes late and then nothing any more.
   kPriorities,
+  // Swarm, and what is in few of its worlds (`whorl hunt --draws`) is in many.
+  kRare,
 };
+// The share of worlds of the style that have what `percent` of the others have.
+constexpr int64_t ShareIn(Style style, int64_t percent) {
+  return style == Style::kRare ? std::max<int64_t>(percent, 50) : percent;
+}
+
+// The simulated time of most worlds.
+inline constexpr Duration kUsualDuration = Seconds(120);
 
 struct WorldOptions {
   Style style = Style::kSwarm;
   std::vector<FaultKind> kinds;  // the kinds of faults that may strike; empty: all
   bool beyond_assumptions = false;
-  Duration duration = Seconds(120);
-  Duration lease_min;        // the shortest lease, if the protocol's own minimum is less
+  Duration duration = kUsualDuration;  // with this one, a few worlds are longer
+  Duration lease_min;                  // the shortest lease, if the protocol's own minimum is less
   int64_t rate_ppm_max = 0;  // how fast or slow clocks may run; 0: as the protocol assumes
   WHORL_FIELDS(WorldOptions, style, kinds, beyond_assumptions, duration, lease_min, rate_ppm_max);
 };
@@ -51,9 +64,11 @@ Scenario DrawWorld(const WorldOptions& options, const SharedCapabilities& shared
 
 // Draws the faults of a world; only world_generator.cc calls it.
 
+enum class FaultTriggers : uint8_t { kTimesAndSteps, kTimes };
+
 // Adds faults to a world without any. `safety` is the length of the safety phase. REQUIRES:
 // everything else in the world has been drawn.
 void DrawFaults(const WorldOptions& options, const SharedCapabilities& shared, Duration safety,
-                Draws& draws, Scenario& world);
+                FaultTriggers triggers, Draws& draws, Scenario& world);
 
 }  // namespace whorl::sim

@@ -155,6 +155,9 @@ void Checkers::Take(const Observed& x, const Now& now, Listener& listener) {
                 std::is_same_v<Observed, BeliefChanged> || std::is_same_v<Observed, WorkChanged>) {
     listener.OnCountsChanged(x.lock, now);
   }
+  if constexpr (std::is_same_v<Observed, QuestionAsked>) {
+    if (x.question == Question::kLock) listener.OnCountsChanged(x.lock, now);
+  }
   if constexpr (std::is_same_v<Observed, SpannerAvailability>) {
     for (size_t lock = 0; lock < setup_->locks.size(); ++lock) {
       listener.OnCountsChanged(static_cast<uint16_t>(lock), now);

@@ -78,6 +78,12 @@ void Ledger::On(const ParticipationEnded& x, const CheckerSetup& setup) {
   Recount(x.process.node, x.lock, setup);
 }
 
+void Ledger::On(const QuestionAsked& x, const CheckerSetup& setup) {
+  if (x.question != Question::kLock || !IsCurrent(x.process)) return;
+  participations_[setup.ParticipationIndex(x.process.node, x.lock)].participates = true;
+  Recount(x.process.node, x.lock, setup);
+}
+
 void Ledger::On(const LinkChanged& x, const CheckerSetup& setup) {
   ProcessState& state = NewestProcess(x.node);
   if (Covers(x.direction, Direction::kTo)) state.cut_to = x.link != LinkState::kUp;

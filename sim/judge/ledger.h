@@ -107,6 +107,8 @@ class Ledger {
   void On(const ProcessPaused& x, const CheckerSetup& setup);
   void On(const ProcessResumed& x, const CheckerSetup& setup);
   void On(const ParticipationEnded& x, const CheckerSetup& setup);
+  // A process whose context ended takes part again when it calls Lock again.
+  void On(const QuestionAsked& x, const CheckerSetup& setup);
   void On(const LinkChanged& x, const CheckerSetup& setup);
   void On(const SpannerAvailability& x, const CheckerSetup& setup);
   // Nothing if the row belongs to no lock.

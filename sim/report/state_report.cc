@@ -250,6 +250,7 @@ Json AnswerJson(const Observation& observation) {
 Json ApplicationJson(const Participant& participant) {
   Json json = Words(FieldsOf(participant.application));
   json.erase("ended");  // as told of its context
+  if (participant.application.asked == 0) json.erase("asked");
   if (participant.asked_at != Instant{}) json["asked_at"] = TimeWords(participant.asked_at);
   return json;
 }

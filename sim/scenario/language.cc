@@ -150,8 +150,8 @@ ObjectInfo DescribeNode() {
         .otherwise = JsonText(Duration{})},
        {.name = "deadline",
         .form = Form::kPositiveDuration,
-        .about = "of the context given to the lock, from the start of the process on; else "
-                 "none"},
+        .about = "of the context given to the lock, from the start of the process on, or from each "
+                 "call of Lock(); else none"},
        {.name = "use",
         .form = Form::kWord,
         .about =
@@ -159,7 +159,7 @@ ObjectInfo DescribeNode() {
             "between callbacks, or calls the wrapper's Lock() and Unlock(). `lock` needs a "
             "protocol with that wrapper (spindle_v2): it calls Lock() when it starts, and "
             "Unlock() when the process is told to stop (fault `stop`), once the work under way "
-            "is done; at no other time",
+            "is done; at no other time, unless the workload's `hold_for` and `lock_again` say so",
         .words = Listed(AllWords<Use>()),
         .otherwise = JsonText(NodeSpec().use)},
        {.name = "clock",
@@ -279,8 +279,28 @@ ObjectInfo DescribeWorkload() {
         .form = Form::kWord,
         .about = "what is written to: one that refuses old tokens, one that takes any, or both",
         .words = Listed(AllWords<ResourceKind>()),
-        .otherwise = JsonText(WorkloadSpec().resource)}},
-      R"({ "write_every": "200ms", "work_for": "50ms", "resource": "both" })"};
+        .otherwise = JsonText(WorkloadSpec().resource)},
+       {.name = "ask",
+        .form = Form::kWords,
+        .about = "questions that the application asks beside its work, all of them at once: from "
+                 "the start of its process until that is gone, also while it stops and after that, "
+                 "and also while earlier ones are not answered",
+        .words = Listed(AllWords<SideQuestion>())},
+       {.name = "ask_every",
+        .form = Form::kPositiveDuration,
+        .about = "how often it asks these",
+        .otherwise = JsonText(WorkloadSpec().ask_every)},
+       {.name = "hold_for",
+        .form = Form::kPositiveDuration,
+        .about =
+            "with `use` `lock`: how long after Lock() returned the application calls Unlock(); "
+            "else it does when it is told to stop"},
+       {.name = "lock_again",
+        .form = Form::kPositiveDuration,
+        .about =
+            "with `use` `lock`: how long after Unlock(), or after a Lock() that failed, it calls "
+            "Lock() again, with a new `deadline`; else it never does"}},
+      R"({ "write_every": "200ms", "work_for": "50ms", "ask": [ "HasLock2", "Leader" ], "ask_every": "2s" })"};
 }
 
 Words FaultWords();

@@ -81,6 +81,10 @@ void ReadWorkload(const ObjectFields& file, const Known& known, WorkloadSpec& wo
   workload.work_for = fields->Time("work_for").value_or(workload.work_for);
   workload.stop_takes = fields->Time("stop_takes").value_or(workload.stop_takes);
   workload.resource = fields->Word<ResourceKind>("resource").value_or(workload.resource);
+  workload.ask = fields->Words<SideQuestion>("ask", "question");
+  workload.ask_every = fields->Time("ask_every").value_or(workload.ask_every);
+  workload.hold_for = fields->Time("hold_for");
+  workload.lock_again = fields->Time("lock_again");
   const bool has_tokens = known.protocol == nullptr || known.protocol->has_tokens;
   if (has_tokens || workload.resource != ResourceKind::kFenced) return;
   problems.Add(*fields->Find("resource"),
@@ -231,6 +235,18 @@ void WarnOfStopTakes(const Scenario& scenario, std::vector<std::string>& warning
       "\"use\": \"callback\" it is at work for as long as it leads"));
 }
 
+// Only users of Lock unlock and lock again.
+void WarnOfLocking(const Scenario& scenario, std::vector<std::string>& warnings) {
+  const WorkloadSpec& workload = scenario.workload;
+  const auto is_lock = [](const NodeSpec& node) { return node.use == Use::kLock; };
+  if (std::ranges::any_of(scenario.nodes, is_lock)) return;
+  const auto warn = [&](std::string_view key) {
+    warnings.push_back(Cat("/workload/", key, " has no effect: no node has \"use\": \"lock\""));
+  };
+  if (workload.hold_for) warn("hold_for");
+  if (workload.lock_again) warn("lock_again");
+}
+
 void WarnOfAnnouncements(const Scenario& scenario, std::vector<std::string>& warnings) {
   const ProtocolInfo* protocol = FindProtocol(scenario.protocol);
   if (protocol == nullptr || protocol->announces_releases) return;
@@ -248,6 +264,7 @@ void WarnOfAnnouncements(const Scenario& scenario, std::vector<std::string>& war
 std::vector<std::string> WarningsOf(const Scenario& scenario) {
   std::vector<std::string> warnings;
   WarnOfStopTakes(scenario, warnings);
+  WarnOfLocking(scenario, warnings);
   WarnOfAnnouncements(scenario, warnings);
   return warnings;
 }

@@ -52,7 +52,8 @@ struct NodeSpec {
   std::vector<uint16_t> locks;  // indexes into Scenario::locks; empty in the file means all
   Duration lease = Seconds(10);
   std::optional<Instant> start_at = Instant{};  // nothing: only a `start` fault starts it
-  // The time from the start to the end of the context that is given to Run or Lock.
+  // The time from the start, or from each call of Lock, to the end of the context that is given to Run
+  // or Lock.
   std::optional<Duration> deadline;
   Use use = Use::kHasLock;
   ClockSpec clock;
@@ -130,12 +131,31 @@ constexpr auto WordTableOf(ResourceKind) {
   });
 }
 
+// A question that an application asks beside its work. Lock and Unlock are how it uses the lock.
+enum class SideQuestion : uint8_t { kHasLock, kHasLock2, kLeader, kDuration, kIterations };
+constexpr auto WordTableOf(SideQuestion) {
+  return MakeWordTable<SideQuestion>({
+      {SideQuestion::kHasLock, "HasLock"},
+      {SideQuestion::kHasLock2, "HasLock2"},
+      {SideQuestion::kLeader, "Leader"},
+      {SideQuestion::kDuration, "Duration"},
+      {SideQuestion::kIterations, "Iterations"},
+  });
+}
+
 struct WorkloadSpec {
   Duration write_every = Seconds(1);
   Duration work_for = Milliseconds(50);  // between the answer and the write
   Duration stop_takes;                   // from when it is told to stop until it is not at work
   ResourceKind resource = ResourceKind::kBoth;
-  WHORL_FIELDS(WorkloadSpec, write_every, work_for, stop_takes, resource);
+  std::vector<SideQuestion> ask;  // all at once, for as long as the process is there
+  Duration ask_every = Seconds(1);
+  // With Use::kLock: from the return of Lock to Unlock, and from Unlock, or a Lock that failed, to
+  // the next Lock. Without them it unlocks when it is told to stop, and locks once.
+  std::optional<Duration> hold_for;
+  std::optional<Duration> lock_again;
+  WHORL_FIELDS(WorkloadSpec, write_every, work_for, stop_takes, resource, ask, ask_every, hold_for,
+               lock_again);
 };
 
 // The count-th time that a process of `node` reaches `phase` of `step` (of `lock`, when given).

@@ -135,6 +135,12 @@ Json WorkloadJson(const WorkloadSpec& workload) {
   PutTime("work_for", workload.work_for, defaults.work_for, json);
   PutTime("stop_takes", workload.stop_takes, defaults.stop_takes, json);
   PutWord("resource", workload.resource, defaults.resource, json);
+  for (const SideQuestion question : workload.ask) {
+    json["ask"].push_back(std::string(WordOf(question)));
+  }
+  PutTime("ask_every", workload.ask_every, defaults.ask_every, json);
+  PutTime("hold_for", workload.hold_for, json);
+  PutTime("lock_again", workload.lock_again, json);
   return json;
 }
 

@@ -1,5 +1,7 @@
 #include "sim/world/application.h"
 
+#include <bit>
+#include <cstdlib>
 #include <utility>
 
 #include "protocol/protocols.h"
@@ -22,12 +24,16 @@ class ApplicationStep {
  private:
   void BeginLeading();
   void EndLeading();
+  void AskMore();
+  void CallLock();
+  void LockAgainLater();
   void AskOrWork();
   void BeginWork();
   void StopWork();
   void StopWorkInTime(bool at_work);
   void OnStopped();
-  void Unlock();
+  void OnHeldLongEnough();
+  bool Unlock();
   void SendWrite();
   void EndParticipation(StopReason reason);
 
@@ -48,8 +54,11 @@ class ApplicationStep {
 
 void ApplicationStep::On(const ApplicationStarted&) {
   state_.running = true;
+  if (!config_.ask.empty()) {
+    Set(ApplicationTimer::kMoreQuestions, LocalInstant{} + config_.ask_every);
+  }
+  if (config_.use == Use::kLock) return CallLock();
   if (config_.deadline) Set(ApplicationTimer::kDeadline, LocalInstant{} + *config_.deadline);
-  if (config_.use == Use::kLock) return Ask(kAskLock, Question::kLock);
   out_.emplace_back(Started{});
   if (config_.use == Use::kHasLock) {
     Set(ApplicationTimer::kNextWrite, LocalInstant{} + config_.write_every);
@@ -66,6 +75,12 @@ void ApplicationStep::On(const ApplicationTimerFired& fired) {
       return EndParticipation(StopReason::kDeadline);
     case ApplicationTimer::kStopped:
       return OnStopped();
+    case ApplicationTimer::kMoreQuestions:
+      return AskMore();
+    case ApplicationTimer::kHeldLongEnough:
+      return OnHeldLongEnough();
+    case ApplicationTimer::kLockAgain:
+      return CallLock();
   }
 }
 
@@ -80,11 +95,19 @@ void ApplicationStep::On(const LeadershipChanged& changed) {
 }
 
 void ApplicationStep::On(const ApplicationAnswered& answer) {
+  if (answer.ask >= kAskMore) {
+    state_.asked &= ~(1U << (answer.ask - kAskMore));
+    return;
+  }
   const bool has_lock = answer.question == Question::kHasLock;
   if (has_lock) state_.asking = false;
-  if (!state_.running || !answer.yes) return;
-  if (answer.question == Question::kLock) return BeginLeading();
-  if (!has_lock) return;
+  if (!state_.running) return;
+  if (!has_lock && (!answer.yes || answer.question == Question::kUnlock)) return LockAgainLater();
+  if (!answer.yes) return;
+  if (answer.question == Question::kLock) {
+    if (config_.hold_for) Set(ApplicationTimer::kHeldLongEnough, now_ + *config_.hold_for);
+    return BeginLeading();
+  }
   state_.token = answer.token;
   if (state_.stopping) return;
   if (config_.use == Use::kHasLock || state_.leading) BeginWork();
@@ -95,15 +118,53 @@ void ApplicationStep::On(const ApplicationStopRequested& stop) {
   EndLeading();
   state_.running = false;
   Cancel(ApplicationTimer::kNextWrite);
+  if (config_.hold_for) Cancel(ApplicationTimer::kHeldLongEnough);
+  if (config_.lock_again) Cancel(ApplicationTimer::kLockAgain);
   StopWorkInTime(at_work);
-  state_.unlocks = config_.use == Use::kLock && stop.believes;
+  if (config_.use == Use::kLock && stop.believes) state_.unlocks = true;
   if (config_.use == Use::kLock && state_.stopping) return;
   Unlock();
   EndParticipation(StopReason::kCancelled);
 }
 
-void ApplicationStep::Unlock() {
-  if (std::exchange(state_.unlocks, false)) Ask(kAskUnlock, Question::kUnlock);
+// Each call of Lock has a context of its own, and with it the process takes part again.
+void ApplicationStep::CallLock() {
+  state_.ended = false;
+  if (config_.deadline) Set(ApplicationTimer::kDeadline, now_ + *config_.deadline);
+  Ask(kAskLock, Question::kLock);
+}
+
+void ApplicationStep::LockAgainLater() {
+  if (config_.lock_again) Set(ApplicationTimer::kLockAgain, now_ + *config_.lock_again);
+}
+
+// Whether it had to unlock.
+bool ApplicationStep::Unlock() {
+  if (!std::exchange(state_.unlocks, false)) return false;
+  Ask(kAskUnlock, Question::kUnlock);
+  return true;
+}
+
+// As when it is told to stop, except that its process goes on.
+void ApplicationStep::OnHeldLongEnough() {
+  const bool at_work = AtWork();
+  EndLeading();
+  StopWorkInTime(at_work);
+  state_.unlocks = true;
+  if (state_.stopping) return;
+  Unlock();
+  EndParticipation(StopReason::kCancelled);
+}
+
+// A question beyond those that may be under way at once is not asked.
+void ApplicationStep::AskMore() {
+  Set(ApplicationTimer::kMoreQuestions, now_ + config_.ask_every);
+  for (const Question question : config_.ask) {
+    const int place = std::countr_one(state_.asked);
+    if (place >= kAskedAtOnceMax) return;
+    state_.asked |= 1U << place;
+    Ask(static_cast<AskId>(kAskMore + place), question);
+  }
 }
 
 void ApplicationStep::EndParticipation(StopReason reason) {
@@ -163,11 +224,11 @@ void ApplicationStep::StopWorkInTime(bool at_work) {
 void ApplicationStep::OnStopped() {
   state_.stopping = false;
   StopWork();
-  Unlock();
+  const bool unlocked = Unlock();
   if (state_.leading) return AskOrWork();
   if (state_.ended) {
     out_.emplace_back(WorkStopped{});
-  } else if (!state_.running) {
+  } else if (unlocked || !state_.running) {
     EndParticipation(StopReason::kCancelled);
   }
 }
@@ -179,6 +240,22 @@ void ApplicationStep::SendWrite() {
   if (state_.ended && !AtWork()) out_.emplace_back(WorkStopped{});
 }
 
+Question QuestionOf(SideQuestion question) {
+  switch (question) {
+    case SideQuestion::kHasLock:
+      return Question::kHasLock;
+    case SideQuestion::kHasLock2:
+      return Question::kHasLock2;
+    case SideQuestion::kLeader:
+      return Question::kLeader;
+    case SideQuestion::kDuration:
+      return Question::kDuration;
+    case SideQuestion::kIterations:
+      return Question::kIterations;
+  }
+  std::abort();
+}
+
 }  // namespace
 
 bool AtWork(const ApplicationConfig& config, const ApplicationState& state) {
@@ -187,6 +264,8 @@ bool AtWork(const ApplicationConfig& config, const ApplicationState& state) {
 }
 
 ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& node) {
+  std::vector<Question> ask;
+  for (const SideQuestion question : scenario.workload.ask) ask.push_back(QuestionOf(question));
   return {.use = node.use,
           .deadline = node.deadline,
           .write_every = scenario.workload.write_every,
@@ -194,7 +273,11 @@ ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& 
           .stop_takes = scenario.workload.stop_takes,
           // Without tokens, no resource can fence.
           .resource = FindProtocol(scenario.protocol)->has_tokens ? scenario.workload.resource
-                                                                  : ResourceKind::kUnfenced};
+                                                                  : ResourceKind::kUnfenced,
+          .ask = std::move(ask),
+          .ask_every = scenario.workload.ask_every,
+          .hold_for = scenario.workload.hold_for,
+          .lock_again = scenario.workload.lock_again};
 }
 
 void Step(const ApplicationConfig& config, ApplicationState& state, LocalInstant now,

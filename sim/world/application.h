@@ -16,6 +16,8 @@
 //   4. After StopRequested the protocol's machine gets WorkStopped once the application is not at
 //      work; it may get more than one. A user of Lock asks for Unlock, and ends its context, only
 //      when its work has stopped.
+//   5. The questions of `ask` change nothing that it does. It asks them from its start until its
+//      process is gone, also while it stops, and while earlier ones are under way.
 // Deliberately left out: true time, and what an observer sees of the application (hosting.h).
 #pragma once
 
@@ -39,22 +41,28 @@ struct ApplicationConfig {
   Duration work_for;
   Duration stop_takes;
   ResourceKind resource = ResourceKind::kBoth;  // where it writes
-  WHORL_FIELDS(ApplicationConfig, use, deadline, write_every, work_for, stop_takes, resource);
+  std::vector<Question> ask = {};               // all at once, every `ask_every`
+  Duration ask_every = {};
+  std::optional<Duration> hold_for = {};    // with Use::kLock: from the return of Lock to Unlock
+  std::optional<Duration> lock_again = {};  // from Unlock, or a Lock that failed, to the next Lock
+  WHORL_FIELDS(ApplicationConfig, use, deadline, write_every, work_for, stop_takes, resource, ask,
+               ask_every, hold_for, lock_again);
 };
 ApplicationConfig ApplicationConfigOf(const Scenario& scenario, const NodeSpec& node);
 
 struct ApplicationState {
-  bool running = false;                    // until its process is asked to stop
-  bool leading = false;                    // by callback, or because Lock returned
-  bool asking = false;                     // HasLock is under way
-  bool working = false;                    // between the answer and the write
-  bool stopping = false;                   // it was told to stop, and has not stopped yet
-  bool unlocks = false;                    // Unlock is to be asked once work has stopped
-  bool ended = false;                      // its context ended: it no longer takes part in the lock
-  std::optional<TokenNumber> token;        // the token of this term
+  bool running = false;              // until its process is asked to stop
+  bool leading = false;              // by callback, or because Lock returned
+  bool asking = false;               // HasLock is under way
+  bool working = false;              // between the answer and the write
+  bool stopping = false;             // it was told to stop, and has not stopped yet
+  bool unlocks = false;              // Unlock is to be asked once work has stopped
+  bool ended = false;                // its context ended: it no longer takes part in the lock
+  uint32_t asked = 0;                // bit n: the question with AskId kAskMore + n is under way
+  std::optional<TokenNumber> token;  // the token of this term
   std::optional<TokenNumber> write_token;  // of the write in progress, which may outlast the term
-  WHORL_FIELDS(ApplicationState, running, leading, asking, working, stopping, unlocks, ended, token,
-               write_token);
+  WHORL_FIELDS(ApplicationState, running, leading, asking, working, stopping, unlocks, ended, asked,
+               token, write_token);
 };
 // Whether it works under the lock: invariant 3.
 bool AtWork(const ApplicationConfig& config, const ApplicationState& state);
@@ -64,6 +72,9 @@ enum class ApplicationTimer : uint8_t {
   kWorkDone,
   kDeadline,
   kStopped,
+  kMoreQuestions,
+  kHeldLongEnough,
+  kLockAgain,
 };
 
 // --- events --------------------------------------------------------------------------------------
@@ -77,10 +88,11 @@ struct ApplicationTimerFired {
 };
 // The protocol's machine answered a question of the application: the relevant part of its Answer.
 struct ApplicationAnswered {
+  AskId ask = 0;
   Question question = Question::kHasLock;
   bool yes = false;
   std::optional<uint64_t> token;
-  WHORL_FIELDS(ApplicationAnswered, question, yes, token);
+  WHORL_FIELDS(ApplicationAnswered, ask, question, yes, token);
 };
 // The process was asked to end gracefully.
 struct ApplicationStopRequested {
@@ -116,6 +128,8 @@ using ApplicationEffect =
 inline constexpr AskId kAskHasLock = 0;
 inline constexpr AskId kAskLock = 1;
 inline constexpr AskId kAskUnlock = 2;
+inline constexpr AskId kAskMore = 3;        // and those after it, for the questions of `ask`
+inline constexpr int kAskedAtOnceMax = 16;  // of these; more are not asked
 
 // Appends to `out`. `now`: by the process's monotonic clock.
 void Step(const ApplicationConfig& config, ApplicationState& state, LocalInstant now,

@@ -94,6 +94,7 @@ class FaultStep {
   void Begin(const ErrorFault& /*error*/) { Activate(); }
   void Begin(const DropRequestFault& /*drop*/) {}  // StrikeOneCall
   void Begin(const DropReplyFault& /*drop*/) {}
+  void Begin(const DuplicateRequestFault& /*copy*/) {}
   void Begin(const UnavailableFault& /*unavailable*/) {
     if (faults_.unavailable++ == 0) Observe(SpannerAvailability{.available = false});
   }
@@ -183,6 +184,8 @@ void FaultStep::StrikeOneCall(const std::optional<CallName>& call) {
     Add(DropRequest{*call});
   } else if (spec_.As<DropReplyFault>() != nullptr) {
     Add(DropReply{*call});
+  } else if (const auto* copy = spec_.As<DuplicateRequestFault>()) {
+    Add(DuplicateRequest{.call = *call, .after = copy->after});
   } else {
     Add(MarkCall{.call = *call, .fault = fault_});
   }
@@ -270,6 +273,17 @@ bool LosesRequest(const Scenario& scenario, ActiveFaults& faults, int16_t node, 
 
 bool LosesReply(const Scenario& scenario, ActiveFaults& faults, int16_t node, FaultEffects& out) {
   return TakesArmed<DropReplyFault>(scenario, faults, node, out);
+}
+
+void DuplicateIfArmed(const Scenario& scenario, ActiveFaults& faults, const CallName& call,
+                      FaultEffects& out) {
+  const auto fault = FindArmed(scenario, faults, call.process.node, [](const FaultSpec& spec) {
+    return spec.As<DuplicateRequestFault>() != nullptr;
+  });
+  if (!fault) return;
+  TakeArmed(faults, call.process.node, *fault, out);
+  const Duration after = scenario.faults[*fault].As<DuplicateRequestFault>()->after;
+  out.emplace_back(DuplicateRequest{.call = call, .after = after});
 }
 
 bool SlowsItsTrigger(const FaultSpec& fault) {

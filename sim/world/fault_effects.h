@@ -175,11 +175,16 @@ struct DelayWrite {  // the newest write of the process and lock on its way to t
   uint16_t lock = 0;
   uint32_t fault = 0;
 };
+// A copy of the call's request arrives so much later, and nobody waits for its answer.
+struct DuplicateRequest {
+  CallName call;
+  Duration after;
+};
 using FaultEffect =
     std::variant<ObserveFault, PauseProcess, ResumeProcess, CrashProcess, StopProcess, StartProcess,
                  StartAgain, EndLater, SetLink, ReleaseMessages, LeaveSlowCalls, TakeSession,
                  TellOfRelease, SetNodeClock, ReleaseNodeClock, SetSpannerClocks, ActAsOperator,
-                 DropRequest, DropReply, MarkCall, DelayMessage, DelayWrite>;
+                 DropRequest, DropReply, MarkCall, DelayMessage, DelayWrite, DuplicateRequest>;
 using FaultEffects = std::vector<FaultEffect>;
 
 // --- faults that are due and over ---------------------------------------------------------------
@@ -202,6 +207,9 @@ inline bool ConcernsCalls(const ActiveFaults& faults, int16_t node) {
 // Whether an armed fault loses this call's request or its reply. If so, the fault has struck.
 bool LosesRequest(const Scenario& scenario, ActiveFaults& faults, int16_t node, FaultEffects& out);
 bool LosesReply(const Scenario& scenario, ActiveFaults& faults, int16_t node, FaultEffects& out);
+// Whether an armed fault sends this call's request twice. If so, it has struck, and `out` says so.
+void DuplicateIfArmed(const Scenario& scenario, ActiveFaults& faults, const CallName& call,
+                      FaultEffects& out);
 
 // An error with which Spanner answers a call instead of serving it.
 struct FaultAnswer {

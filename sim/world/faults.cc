@@ -68,7 +68,8 @@ bool CanStrike(WorldContext& work, const FaultSpec& fault, int16_t node, const C
                                .can_abort = model::IsOfReadWrite(call.request),
                                .is_rollback = std::holds_alternative<Rollback>(call.request),
                                .struck_by = {}};
-  return fault.As<DropRequestFault>() != nullptr || CanAnswer(fault, passing);
+  const bool is_of_requests = fault.As<DropRequestFault>() || fault.As<DuplicateRequestFault>();
+  return is_of_requests || CanAnswer(fault, passing);
 }
 
 // --- the machine's effects ---------------------------------------------------------------------
@@ -152,6 +153,10 @@ void ApplyEffect(WorldContext& work, const DropReply& drop) {
   call.drop_reply = true;
 }
 
+void ApplyEffect(WorldContext& work, const DuplicateRequest& copy) {
+  SendCopy(work, *FindCall(work, copy.call), copy.after);
+}
+
 void ApplyEffect(WorldContext& work, const MarkCall& mark) {
   work.CallAt(*FindCall(work, mark.call)).struck_by = mark.fault;
 }
@@ -211,6 +216,14 @@ void OnFaultEnds(WorldContext& work, const FaultEnds& ends) {
 
 bool LosesRequest(WorldContext& work, int16_t node) { return LosesBy(LosesRequest, work, node); }
 bool LosesReply(WorldContext& work, int16_t node) { return LosesBy(LosesReply, work, node); }
+
+void DuplicateIfArmed(WorldContext& work, uint32_t place) {
+  const CallName& call = work.CallAt(place).name;
+  if (call.call == kSessionCall || work.state.faults.At(call.process.node).armed.empty()) return;
+  FaultEffects effects;
+  DuplicateIfArmed(work.scenario, work.state.faults, call, effects);
+  ApplyEffect(work, effects);
+}
 
 void TakeArmed(WorldContext& work, int16_t node, uint32_t fault) {
   FaultEffects effects;

@@ -39,7 +39,8 @@ concept ApplicationHost = requires(Host& host, ApplicationTimer timer, LocalInst
   { host.Monotonic() } -> std::convertible_to<LocalInstant>;  // what the process's clock shows
   { host.application_config() } -> std::convertible_to<const ApplicationConfig&>;
   { host.application() } -> std::same_as<ApplicationState&>;
-  { host.asked_at() } -> std::same_as<Instant&>;  // when has_lock was asked last
+  // When the question of this id was asked last; only kAskHasLock and those from kAskMore on have it.
+  { host.asked_at(AskId{}) } -> std::same_as<Instant&>;
   // Scratch space, kept between steps to avoid allocation.
   { host.application_effects() } -> std::same_as<std::vector<ApplicationEffect>&>;
   host.Observe(WriteSent{});  // or another ObservedEvent
@@ -53,12 +54,14 @@ namespace hosting_internal {
 
 void Apply(ApplicationHost auto& host, const Started& started) { host.Queue(started); }
 void Apply(ApplicationHost auto& host, const WorkStopped& stopped) { host.Queue(stopped); }
+constexpr bool IsTimed(AskId ask) { return ask == kAskHasLock || ask >= kAskMore; }
+
 void Apply(ApplicationHost auto& host, const Asked& asked) {
   host.Observe(QuestionAsked{.process = host.process(),
                              .lock = host.lock(),
                              .ask = asked.ask,
                              .question = asked.question});
-  if (asked.question == Question::kHasLock) host.asked_at() = host.Now();
+  if (IsTimed(asked.ask)) host.asked_at(asked.ask) = host.Now();
   host.Queue(asked);
 }
 void Apply(ApplicationHost auto& host, const StopRequested& stop) {
@@ -113,12 +116,13 @@ void Apply(ApplicationHost auto& host, const LeadershipChanged& changed) {
 
 void Apply(ApplicationHost auto& host, Answer&& answer) {
   const ApplicationAnswered answered{
-      .question = answer.question, .yes = answer.yes, .token = answer.token};
-  const bool has_lock = answer.question == Question::kHasLock;
+      .ask = answer.ask, .question = answer.question, .yes = answer.yes, .token = answer.token};
+  const bool is_timed = hosting_internal::IsTimed(answer.ask);
+  const Instant asked_at = is_timed ? host.asked_at(answer.ask) : host.Now();
   host.Observe(QuestionAnswered{.process = host.process(),
                                 .lock = host.lock(),
                                 .answer = std::move(answer),
-                                .asked_at = has_lock ? host.asked_at() : host.Now()});
+                                .asked_at = asked_at});
   GiveApplication(host, answered);
 }
 

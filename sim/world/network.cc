@@ -90,12 +90,32 @@ void SendToSpanner(WorldContext& work, uint32_t place) {
     case LinkState::kUp:
       work.Schedule(work.state.now + LatencyOf(work, place, Draw::kRequestLatency),
                     ChoiceKind::kDeliver, -1, CallArrives{.call = call.name}, place);
-      return;
+      return DuplicateIfArmed(work, place);
     case LinkState::kBlackHoled:
       return Hold(work, place, CallArrives{.call = call.name});
     case LinkState::kRefused:
       return Refuse(work, place);
   }
+}
+
+// The copy is a call of its own, for which nobody waits, so no fault of the node's link holds it up.
+void SendCopy(WorldContext& work, uint32_t place, Duration after) {
+  const uint32_t other = AddCall(work);  // may move the calls
+  const Call& call = work.CallAt(place);
+  Call& copy = work.CallAt(other);
+  copy.name = call.name;
+  copy.name.generation |= kCopiedCall;
+  copy.step = call.step;
+  copy.request = call.request;
+  copy.deadline = call.deadline;
+  copy.sent_at = work.state.now;
+  copy.awaited = false;
+  copy.at_spanner = true;
+  const Instant first = work.state.pending[*FindPendingOf<CallArrives>(work, place)].due;
+  const Duration latency =
+      work.PickLatency(work.latencies.one_way, Draw::kRequestLatency, DrawnForCall(call));
+  work.Schedule(first + after + latency, ChoiceKind::kDeliver, -1, CallArrives{.call = copy.name},
+                other);
 }
 
 void OnCallArrives(WorldContext& work, uint32_t place) {

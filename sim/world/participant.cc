@@ -27,7 +27,13 @@ class Hosting {
     return work_.setup.applications[static_cast<size_t>(node_)];
   }
   ApplicationState& application() { return participant_.application; }
-  Instant& asked_at() { return participant_.asked_at; }
+  Instant& asked_at(AskId ask) {
+    if (ask < kAskMore) return participant_.asked_at;
+    const auto place = static_cast<size_t>(ask - kAskMore);
+    std::vector<Instant>& all = participant_.asked_more_at;
+    if (place >= all.size()) all.resize(place + 1);
+    return all[place];
+  }
   std::vector<ApplicationEffect>& application_effects() { return work_.out.application_effects; }
 
   template <typename What>

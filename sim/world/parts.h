@@ -121,6 +121,8 @@ void LoseSession(WorldContext& work, int16_t node);
 
 // Sends the call in this place, whose name, step, request and deadline are set.
 void SendToSpanner(WorldContext& work, uint32_t place);
+// Sends the request once more, so much later than the one that is on its way; nobody waits for it.
+void SendCopy(WorldContext& work, uint32_t place, Duration after);
 // Sends a reply from Spanner to the process that waits for it, after `service` at Spanner.
 void SendReply(WorldContext& work, uint32_t place, Response&& response, Duration service);
 // Sends the messages on that black holes have held back.
@@ -167,6 +169,8 @@ void OnFaultEnds(WorldContext& work, const FaultEnds& ends);
 // Whether an armed fault loses the request or reply that the node's process sends or gets now.
 bool LosesRequest(WorldContext& work, int16_t node);
 bool LosesReply(WorldContext& work, int16_t node);
+// Sends the call that was just sent once more, if an armed fault says so.
+void DuplicateIfArmed(WorldContext& work, uint32_t place);
 // The armed fault has struck with its answer.
 void TakeArmed(WorldContext& work, int16_t node, uint32_t fault);
 

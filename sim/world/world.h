@@ -79,11 +79,12 @@ struct Participant {
   bool believes = false;
   bool belief_lapsed = false;  // at its local deadline
   ApplicationState application;
-  Instant asked_at;  // when the application asked for has_lock last
+  Instant asked_at;                    // when the application asked for has_lock last
+  std::vector<Instant> asked_more_at;  // and the questions from kAskMore on, each by its id
   std::vector<ActiveTimer> timers;
   std::vector<ActiveRunner> runners;
   WHORL_FIELDS(Participant, lock, machine, standing, believes, belief_lapsed, application, asked_at,
-               timers, runners);
+               asked_more_at, timers, runners);
 };
 
 enum class Life : uint8_t { kDown, kRunning, kStopped };

@@ -161,6 +161,11 @@ void AddRunners(const Participant& participant, ProcessId process, CanonicalForm
 void AddAsked(const Participant& participant, CanonicalForm& form) {
   form.Add(participant.application.asking);
   if (participant.application.asking) form.Add(participant.asked_at);
+  for (size_t place = 0; place < participant.asked_more_at.size(); ++place) {
+    if ((participant.application.asked >> place & 1) != 0) {
+      form.Add(participant.asked_more_at[place]);
+    }
+  }
 }
 
 void AddParticipant(const Participant& participant, ProcessId process, CanonicalForm& form) {
@@ -170,7 +175,8 @@ void AddParticipant(const Participant& participant, ProcessId process, Canonical
             AsTokens(Custom<&Participant::runners>(
                 [&](const auto&) { AddRunners(participant, process, form); })),
             Elsewhere<&Participant::timers>("AddTimers"),
-            Elsewhere<&Participant::asked_at>("AddAsked"));
+            Elsewhere<&Participant::asked_at>("AddAsked"),
+            Elsewhere<&Participant::asked_more_at>("AddAsked"));
 }
 
 // The time that the clock of the node's process shows. While the node is down it does not matter.

@@ -282,11 +282,20 @@ struct DeleteSideRowsFault {
   WHORL_FIELDS(DeleteSideRowsFault, target);
 };
 
-using AnyFault = std::variant<PauseFault, CrashFault, StopFault, StartFault, PartitionFault,
-                              LatencyFault, DropRequestFault, DropReplyFault, AbortFault,
-                              UnavailableFault, SessionLossFault, ClockFault, TrueTimeFault,
-                              CurrentTimestampFault, DeleteRowFault, ErrorFault, ReleaseRowFault,
-                              EmptyRowFault, SlowResourceFault, AnnounceFault, DeleteSideRowsFault>;
+struct DuplicateRequestFault {
+  Duration after;  // how much later the copy arrives
+  static FaultInfo Describe();
+  bool StrikesOneCall() const { return true; }
+  std::string Detail() const;
+  WHORL_FIELDS(DuplicateRequestFault, after);
+};
+
+using AnyFault =
+    std::variant<PauseFault, CrashFault, StopFault, StartFault, PartitionFault, LatencyFault,
+                 DropRequestFault, DropReplyFault, AbortFault, UnavailableFault, SessionLossFault,
+                 ClockFault, TrueTimeFault, CurrentTimestampFault, DeleteRowFault, ErrorFault,
+                 ReleaseRowFault, EmptyRowFault, SlowResourceFault, AnnounceFault,
+                 DeleteSideRowsFault, DuplicateRequestFault>;
 
 // --- kinds as values ---------------------------------------------------------------------------
 

@@ -128,6 +128,13 @@ TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
     count("ids that outlive restarts", world.nodes.back().id == world.nodes.back().name);
     count("a commit timeout", world.network.commit_timeout.has_value());
     count("time to stop", world.workload.stop_takes > Duration{});
+    count("work that goes on for more than a lease", world.workload.stop_takes > lease);
+    count("questions beside the work", !world.workload.ask.empty());
+    count("several questions at once", world.workload.ask.size() >= 3);
+    count("a node that is stopped again and again",
+          std::ranges::count_if(world.faults, [](const FaultSpec& fault) {
+            return fault.As<StopFault>() != nullptr && !Waits(fault);
+          }) >= 4);
     count("a row at the start", !world.rows.empty());
     count("an operator among different leases",
           Has(world, Circumstance::kOperatorWritesAmongLeases));
@@ -150,8 +157,83 @@ TEST(DrawnWorlds, HaveAllThatTheSpecificationNames) {
   });
   for (const auto& [what, times] : seen) EXPECT_GT(times, kWorlds / 100) << what;
   EXPECT_EQ(nodes.begin()->first, 2U);
-  EXPECT_EQ(nodes.rbegin()->first, 7U);
-  EXPECT_EQ(nodes.size(), 6U);
+  EXPECT_EQ(nodes.rbegin()->first, 20U);
+  EXPECT_EQ(nodes.size(), 7U);
+}
+
+// Locks that are held for a while, given back and locked again, each time with a deadline: mistakes of the second
+// call are in no world without them.
+TEST(DrawnWorlds, LockAgainAndAgainWhereThereIsALock) {
+  const ProtocolInfo& protocol = *FindProtocol("spindle_v2");
+  int again = 0;
+  int with_deadline = 0;
+  constexpr auto kWorlds = static_cast<int>(Fewer(2'000));
+  for (uint64_t seed = 1; seed <= kWorlds; ++seed) {
+    const Scenario world = DrawWorld({}, protocol, seed);
+    if (!world.workload.lock_again) continue;
+    EXPECT_TRUE(world.workload.hold_for.has_value());
+    ++again;
+    with_deadline += std::ranges::any_of(
+        world.nodes, [](const NodeSpec& node) { return node.use == Use::kLock && node.deadline; });
+  }
+  EXPECT_GT(again, kWorlds / 20);
+  EXPECT_GT(with_deadline, kWorlds / 40);
+}
+
+// A lost reply, and another fault at what is sent again: each alone is in many worlds, and the pair was in few.
+TEST(DrawnWorlds, HaveFaultsThatMeetACommitThatIsSentAgain) {
+  std::map<FaultKind, int> seconds;
+  ForEachWorld(Fewer(2'000), {}, [&](const ProtocolInfo&, const Scenario& world) {
+    for (size_t i = 1; i < world.faults.size(); ++i) {
+      if (world.faults[i - 1].As<DropReplyFault>() == nullptr || !Waits(world.faults[i - 1]))
+        continue;
+      if (world.faults[i].trigger == world.faults[i - 1].trigger) ++seconds[world.faults[i].kind()];
+    }
+  });
+  for (const FaultKind kind : {kKindOf<SessionLossFault>, kKindOf<ErrorFault>, kKindOf<AbortFault>,
+                               kKindOf<DuplicateRequestFault>}) {
+    EXPECT_GT(seconds[kind], 10) << FaultKindText(kind);
+  }
+}
+
+// What shows only in time: of the usual worlds, a few are long. Those of another duration are as long as was
+// asked for.
+TEST(DrawnWorlds, AreLongerInAFew) {
+  int long_ones = 0;
+  int quiet = 0;
+  ForEachWorld(Fewer(15'000), {}, [&](const ProtocolInfo&, const Scenario& world) {
+    if (world.duration == kUsualDuration) return;
+    if (world.duration == Seconds(20 * 60)) {
+      ++long_ones;
+      return;
+    }
+    ++quiet;
+    EXPECT_EQ(world.duration, kUsualDuration + Seconds(3600));
+    for (const FaultSpec& fault : world.faults) {
+      ASSERT_FALSE(Waits(fault));
+      const Instant at = std::get<Instant>(fault.trigger);
+      EXPECT_TRUE(at >= Instant{Seconds(3600).ns} || at <= Instant{Seconds(60).ns});
+    }
+  });
+  EXPECT_GT(long_ones, static_cast<int>(Fewer(20)));
+  EXPECT_GT(quiet, static_cast<int>(Fewer(15)));
+  ForEachWorld(
+      Fewer(500), {.duration = Seconds(60)},
+      [](const ProtocolInfo&, const Scenario& world) { EXPECT_EQ(world.duration, Seconds(60)); });
+}
+
+// A guided hunt raises what the table of draws shows to be rare.
+TEST(DrawnWorlds, OfTheRareStyleHaveMoreOfWhatIsRare) {
+  std::map<Style, int> crowds;
+  std::map<Style, int> asks;
+  for (const Style style : {Style::kSwarm, Style::kRare}) {
+    ForEachWorld(Fewer(2'000), {.style = style}, [&](const ProtocolInfo&, const Scenario& world) {
+      crowds[style] += world.nodes.size() == 20 ? 1 : 0;
+      asks[style] += world.workload.ask.empty() ? 0 : 1;
+    });
+  }
+  EXPECT_GT(crowds[Style::kRare], 4 * crowds[Style::kSwarm]);
+  EXPECT_GT(asks[Style::kRare], 2 * asks[Style::kSwarm]);
 }
 
 // No_wedge can only be judged when the faults have ended.

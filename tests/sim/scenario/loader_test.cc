@@ -43,7 +43,8 @@ constexpr std::string_view kFull = R"({
     "strict_pending_commit_timestamp": "column", "default_isolation": "repeatable_read", "splits": ["lock_", "m"]
   },
   "network": { "connection_timeout": "7s", "announce_releases": true, "commit_timeout": "3s" },
-  "workload": { "write_every": "200ms", "work_for": "0s", "stop_takes": "3ms", "resource": "fenced" },
+  "workload": { "write_every": "200ms", "work_for": "0s", "stop_takes": "3ms", "resource": "fenced",
+                "ask": [ "Leader", "HasLock2" ], "ask_every": "2s", "hold_for": "4s", "lock_again": "5s" },
   "faults": [
     { "at": "1m", "do": "start", "node": "pod-*", "stagger": "10s" },
     { "when": { "node": "b", "step": "takeover_insert", "phase": "replied", "count": 2,
@@ -306,10 +307,15 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
   EXPECT_EQ(scenario.network, (NetworkSpec{.connection_timeout = Seconds(7),
                                            .announce_releases = true,
                                            .commit_timeout = Seconds(3)}));
-  EXPECT_EQ(scenario.workload, (WorkloadSpec{.write_every = Milliseconds(200),
-                                             .work_for = Duration{},
-                                             .stop_takes = Milliseconds(3),
-                                             .resource = ResourceKind::kFenced}));
+  EXPECT_EQ(scenario.workload,
+            (WorkloadSpec{.write_every = Milliseconds(200),
+                          .work_for = Duration{},
+                          .stop_takes = Milliseconds(3),
+                          .resource = ResourceKind::kFenced,
+                          .ask = {SideQuestion::kLeader, SideQuestion::kHasLock2},
+                          .ask_every = Seconds(2),
+                          .hold_for = Seconds(4),
+                          .lock_again = Seconds(5)}));
   Expectations expect;
   expect.holds = {Invariant::kOneLiveToken, Invariant::kNoWedge};
   expect.violates = {Invariant::kLeaseRespected};

@@ -44,6 +44,17 @@ TEST(ScenarioWarnings, StopTakesHasHardlyAnyEffectOnWhoOnlyAsks) {
               IsEmpty());
 }
 
+// Who writes how long the lock is held, and calls no Lock, has tested nothing of it.
+TEST(ScenarioWarnings, LockingAgainHasNoEffectWhereNobodyLocks) {
+  const std::string again = R"("workload": {"hold_for": "3s", "lock_again": "1s"})";
+  EXPECT_THAT(WarningsOfText("spindle_v2", R"("a", "b")", again),
+              ElementsAre(AllOf(HasSubstr("/workload/hold_for has no effect"),
+                                HasSubstr("no node has \"use\": \"lock\"")),
+                          HasSubstr("/workload/lock_again has no effect")));
+  EXPECT_THAT(WarningsOfText("spindle_v2", R"({"name": "a", "use": "lock"}, "b")", again),
+              IsEmpty());
+}
+
 TEST(ScenarioWarnings, AnnouncementsHaveNoEffectOnWhoDoesNotListen) {
   const std::string announce = R"("faults": [{"at": "30s", "do": "announce", "node": "b"}])";
   EXPECT_THAT(WarningsOfText("spindle_v2", R"("a", "b")", announce),

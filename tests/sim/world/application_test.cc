@@ -13,6 +13,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::Not;
 using enum ApplicationTimer;
 
@@ -309,6 +310,117 @@ TEST_F(LockingApplication, AYesToLockThatComesAfterAStopBeginsNothing) {
   Starts();
   IsToStop(/*believes=*/false);
   EXPECT_THAT(Hears(Question::kLock, true), IsEmpty());
+}
+
+// --- questions beside its work -------------------------------------------------------------------
+
+// All at once, and again while they are not answered: each with an id of its own, or answers would be
+// taken for each other's.
+TEST_F(Application, AsksBesideItsWorkAllAtOnceAndAgain) {
+  config_.ask = {Question::kLeader, Question::kHasLock2};
+  config_.ask_every = Seconds(2);
+  EXPECT_THAT(Starts(), ElementsAre(Sets(kMoreQuestions, Seconds(2)), Started{}));
+  EXPECT_THAT(Fires(kMoreQuestions, Seconds(2)),
+              ElementsAre(Sets(kMoreQuestions, Seconds(4)),
+                          Asked{.ask = kAskMore, .question = Question::kLeader},
+                          Asked{.ask = kAskMore + 1, .question = Question::kHasLock2}));
+  EXPECT_THAT(After(ApplicationAnswered{.ask = kAskMore, .question = Question::kLeader}),
+              IsEmpty());
+  EXPECT_THAT(Fires(kMoreQuestions, Seconds(4)),
+              ElementsAre(Sets(kMoreQuestions, Seconds(6)),
+                          Asked{.ask = kAskMore, .question = Question::kLeader},
+                          Asked{.ask = kAskMore + 2, .question = Question::kHasLock2}));
+}
+
+// What is asked beside the work must not become the work: a yes to HasLock2 begins no write.
+TEST_F(Application, AnAnswerBesideItsWorkChangesNothing) {
+  config_.ask = {Question::kHasLock};
+  config_.ask_every = Seconds(2);
+  Starts();
+  Leads();
+  Fires(kMoreQuestions, Seconds(2));
+  const ApplicationState before = state_;
+  EXPECT_THAT(
+      After(ApplicationAnswered{.ask = kAskMore, .question = Question::kHasLock, .yes = true}),
+      IsEmpty());
+  EXPECT_EQ(state_.working, before.working);
+  EXPECT_EQ(state_.asking, before.asking);
+}
+
+TEST_F(Application, GoesOnAskingAfterItWasToldToStop) {
+  config_.ask = {Question::kLeader};
+  config_.ask_every = Seconds(2);
+  Starts();
+  IsToStop(/*believes=*/false);
+  EXPECT_THAT(Fires(kMoreQuestions, Seconds(2)),
+              Contains(ApplicationEffect(Asked{.ask = kAskMore, .question = Question::kLeader})));
+}
+
+// A protocol that answers nothing must not get questions without end.
+TEST_F(Application, HasABoundOnQuestionsUnderWay) {
+  config_.ask = {Question::kLeader};
+  config_.ask_every = Seconds(2);
+  Starts();
+  for (int i = 0; i < kAskedAtOnceMax; ++i) EXPECT_EQ(Fires(kMoreQuestions).size(), 2U);
+  EXPECT_THAT(Fires(kMoreQuestions), ElementsAre(Sets(kMoreQuestions, Seconds(2))));
+}
+
+// --- Lock and Unlock, again and again ------------------------------------------------------------
+
+TEST_F(LockingApplication, UnlocksAfterAWhileAndLocksAgain) {
+  config_.hold_for = Seconds(3);
+  config_.lock_again = Seconds(1);
+  config_.deadline = Seconds(9);
+  Starts();
+  EXPECT_THAT(Hears(Question::kLock, true, Seconds(1)),
+              Contains(ApplicationEffect(Sets(kHeldLongEnough, Seconds(4)))));
+  EXPECT_THAT(
+      Fires(kHeldLongEnough, Seconds(4)),
+      ElementsAre(Cancels(kNextWrite), Asked{.ask = kAskUnlock, .question = Question::kUnlock},
+                  Cancels(kDeadline), EndsBecause(StopReason::kCancelled), WorkStopped{}));
+  EXPECT_FALSE(AtWork(config_, state_));
+  EXPECT_THAT(Hears(Question::kUnlock, true, Seconds(4)),
+              ElementsAre(Sets(kLockAgain, Seconds(5))));
+  EXPECT_THAT(Fires(kLockAgain, Seconds(5)),
+              ElementsAre(Sets(kDeadline, Seconds(14)),
+                          Asked{.ask = kAskLock, .question = Question::kLock}));
+  EXPECT_FALSE(state_.ended);
+}
+
+// It gives the lock back only when it no longer works under it.
+TEST_F(LockingApplication, UnlocksWhenItsWorkHasStopped) {
+  config_.hold_for = Seconds(3);
+  config_.stop_takes = Seconds(2);
+  Starts();
+  Hears(Question::kLock, true);
+  EXPECT_THAT(Fires(kHeldLongEnough, Seconds(3)),
+              ElementsAre(Cancels(kNextWrite), Sets(kStopped, Seconds(5))));
+  EXPECT_THAT(Fires(kStopped, Seconds(5)),
+              ElementsAre(Asked{.ask = kAskUnlock, .question = Question::kUnlock},
+                          Cancels(kDeadline), EndsBecause(StopReason::kCancelled), WorkStopped{}));
+}
+
+// Its context ended before it got the lock: the next call has a new one.
+TEST_F(LockingApplication, LocksAgainAfterALockThatFailed) {
+  config_.lock_again = Seconds(1);
+  config_.deadline = Seconds(9);
+  Starts();
+  Fires(kDeadline, Seconds(9));
+  EXPECT_THAT(Hears(Question::kLock, false, Seconds(9)),
+              ElementsAre(Sets(kLockAgain, Seconds(10))));
+  EXPECT_THAT(Fires(kLockAgain, Seconds(10)),
+              ElementsAre(Sets(kDeadline, Seconds(19)),
+                          Asked{.ask = kAskLock, .question = Question::kLock}));
+}
+
+TEST_F(LockingApplication, LocksNoMoreAfterItWasToldToStop) {
+  config_.hold_for = Seconds(3);
+  config_.lock_again = Seconds(1);
+  Starts();
+  Hears(Question::kLock, true);
+  EXPECT_THAT(IsToStop(/*believes=*/true),
+              IsSupersetOf({Cancels(kHeldLongEnough), Cancels(kLockAgain)}));
+  EXPECT_THAT(Hears(Question::kUnlock, true), IsEmpty());
 }
 
 // --- its configuration ---------------------------------------------------------------------------

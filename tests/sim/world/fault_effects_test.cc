@@ -130,6 +130,20 @@ TEST_F(FaultEffectsTest, AFaultOfOneCallStrikesTheCallThatTriggeredIt) {
   EXPECT_TRUE(faults_.At(0).armed.empty());
 }
 
+// At a time there is no call to strike, so the next one is: once, or each later call would come twice.
+TEST_F(FaultEffectsTest, ADuplicateStrikesTheNextCallOnce) {
+  Faults({DuplicateRequestFault{.after = Seconds(2)}});
+  EXPECT_TRUE(Due(0).empty());
+  FaultEffects effects;
+  DuplicateIfArmed(scenario_, faults_, CallName{.process = {.node = 0, .incarnation = 1}}, effects);
+  ASSERT_EQ(effects.size(), 3U);
+  ASSERT_TRUE(Is<DuplicateRequest>(effects[2]));
+  EXPECT_EQ(std::get<DuplicateRequest>(effects[2]).after, Seconds(2));
+  effects.clear();
+  DuplicateIfArmed(scenario_, faults_, CallName{.process = {.node = 0, .incarnation = 1}}, effects);
+  EXPECT_TRUE(effects.empty());
+}
+
 // Otherwise the very message that the scenario names would be the only one that is not late.
 TEST_F(FaultEffectsTest, LatenciesDelayTheMessageThatTriggeredThemToo) {
   Faults({LatencyFault{.lasts = Seconds(1)}, SlowResourceFault{.lasts = Seconds(1)}});

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "protocol/protocols.h"
+#include "sim/world/calls.h"
 #include "sim/world/reached_phase.h"
 #include "tests/support/sim_testing.h"
 
@@ -180,6 +181,19 @@ bool LosesRequest(const Cell& cell) {
   };
   return cell.Sees<CallHangs>(hangs, {});
 }
+// A copy is served beside a call of the same step.
+bool ServesTwice(const Cell& cell) {
+  std::optional<CallServed> copy;
+  for (const Observation& one : cell.all) {
+    const auto* served = std::get_if<CallServed>(&one.what);
+    if (served == nullptr || served->call.process.node != cell.node) continue;
+    if ((served->call.generation & kCopiedCall) != 0) copy = *served;
+  }
+  if (!copy) return false;
+  CallName first = copy->call;
+  first.generation &= ~kCopiedCall;
+  return cell.TimeOf<CallSent>(first).has_value();
+}
 bool LosesReply(const Cell& cell) {
   const auto hangs = [&](const CallHangs& x) {
     if (x.call.process.node != cell.node) return false;
@@ -272,6 +286,8 @@ std::vector<Kind> Kinds() {
       {"drop_request", "", LosesRequest, true},
       {"drop_request", R"("node": "NODE")", LosesRequest, true},
       {"drop_reply", "", LosesReply, true},
+      {"duplicate_request", "", ServesTwice, true},
+      {"duplicate_request", R"("node": "NODE", "after": "1s")", ServesTwice, true},
       {"abort", "", abort, true},
       {"abort", R"("for": "9s")",
        [](const Cell& cell) { return AbortsAll(cell, Milliseconds(8'999)); }},
