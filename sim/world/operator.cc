@@ -11,7 +11,7 @@ namespace {
 
 // The calls of the operator's transaction, by CallName::call.
 constexpr uint16_t kStatementCall = 1;
-constexpr uint16_t kCommitCall = 0;
+constexpr uint16_t kCallOfCommit = 0;
 
 CallName NameOf(const WorldContext& work, const OperatorActs& acts, uint16_t call) {
   return {.process = {},
@@ -31,7 +31,7 @@ void SendStatement(WorldContext& work, const OperatorActs& acts, Statement state
 }
 
 void SendCommit(WorldContext& work, const OperatorActs& acts, Commit commit) {
-  ServeAtOnce(work, NameOf(work, acts, kCommitCall), commit);
+  ServeAtOnce(work, NameOf(work, acts, kCallOfCommit), commit);
 }
 
 }  // namespace
