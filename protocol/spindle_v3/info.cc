@@ -59,7 +59,7 @@ std::array<Promise, kCountOf<Invariant>> Promises() {
   for (const Invariant invariant :
        {Invariant::kOneLiveToken, Invariant::kTokenMonotonic, Invariant::kFencedWritesOrdered,
         Invariant::kIsolation, Invariant::kNoWedge, Invariant::kLeaseRespected,
-        Invariant::kToldOfLeadership, Invariant::kAnsweredInTime}) {
+        Invariant::kToldOfLeadership, Invariant::kAnsweredInTime, Invariant::kPromptHandover}) {
     promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
   return promises;

@@ -173,9 +173,9 @@ TEST(ProtocolInfoTest, PromisesOnlyWhatHolds) {
        false},
       {"spindle_v3",
        {kOneLiveToken, kTokenMonotonic, kLeaseRespected, kFencedWritesOrdered, kIsolation, kNoWedge,
-        kToldOfLeadership, kAnsweredInTime},
+        kToldOfLeadership, kAnsweredInTime, kPromptHandover},
        {kHandedTokenMonotonic, kHasLockTruthful, kSingleLeaderBelief, kNoWorkAfterRelease,
-        kSingleWorker, kPacedCalls, kReasonedStepDown, kPromptHandover},
+        kSingleWorker, kPacedCalls, kReasonedStepDown},
        true,
        true}};
   for (const Claims& claims : all) {

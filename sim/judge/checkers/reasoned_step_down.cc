@@ -26,7 +26,7 @@ ReasonedStepDown::Part* ReasonedStepDown::PartOf(ProcessId process, uint16_t loc
 }
 
 bool ReasonedStepDown::ClockChangedSince(const Part& part) const {
-  const auto since = [&part](Instant at) { return at != kNever && at >= part.believes_since; };
+  const auto since = [&part](Instant at) { return at != kNever && at >= part.term_began; };
   return since(spanner_changed) || since(clock_changed[static_cast<size_t>(part.process.node)]);
 }
 
@@ -56,7 +56,9 @@ void ReasonedStepDown::On(const RowCommitted& x, const Now& now) {
     open.renews = !takes;
     first = std::min(first.value_or(open.started), open.started);
   }
-  if (takes) part->renewed = first;
+  if (!takes) return;
+  part->renewed = first;
+  part->term_began = first.value_or(now.at);
 }
 
 void ReasonedStepDown::On(const TransactionFinished& x, const Now& now) {
@@ -75,7 +77,7 @@ void ReasonedStepDown::On(const TransactionFinished& x, const Now& now) {
 void ReasonedStepDown::On(const BeliefBegan& x, const Now& now) {
   Part* part = PartOf(x.process, x.lock, now.setup);
   if (part == nullptr) return;
-  part->believes_since = now.at;
+  if (!part->renewed) part->term_began = now.at;
   part->lapse.reset();
 }
 

@@ -5,7 +5,7 @@
 //     transaction that renewed the lease and whose success it knows, or the one that took the lock;
 //   - a loss: another process or an operator has changed, released or removed the row, so that it is no longer
 //     the process's own;
-//   - a clock that was changed or stood still since the belief began: its own, or one of Spanner's.
+//   - a clock that was changed or stood still since it took the lock: its own, or one of Spanner's.
 // A process that crashes, is told to stop, or is paused until its deadline has its reason there: what is judged is
 // SteppedDown (ledger.h). If no renewal is known, as of a row that an earlier process wrote under the same id, nothing
 // is judged.
@@ -43,9 +43,9 @@ struct ReasonedStepDown {
     std::optional<Instant> renewed;
     // When the first transaction began whose outcome the process did not learn, since it last stepped down.
     std::optional<Instant> unknown;
-    Instant believes_since;
+    Instant term_began;  // when it began to take the lock or, if that is not known, to believe
     std::optional<Lapse> lapse;  // of the present belief, if it has ended by itself
-    WHORL_FIELDS(Part, process, open, renewed, unknown, believes_since, lapse);
+    WHORL_FIELDS(Part, process, open, renewed, unknown, term_began, lapse);
   };
 
   std::vector<Part> parts;             // by CheckerSetup::ParticipationIndex

@@ -249,7 +249,7 @@ TEST(PromptHandoverTest, WhatAnOperatorReleasesIsNotGivenBack) {
 }
 
 TEST(PromptHandoverTest, AProtocolThatNeverGivesBackIsNotJudged) {
-  EXPECT_EQ(WordOf(Trace{"a"}.EndsAt(Seconds(1))[kHandover].verdict), "not_applicable");
+  EXPECT_EQ(WordOf(Trace{"a"}.EndsAt(Seconds(1))[kHandover].verdict), "n/a");
 }
 
 }  // namespace
