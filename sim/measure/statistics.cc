@@ -129,4 +129,64 @@ ShareEstimate ShareOf(int64_t count, int64_t all) {
           .high = count == all ? 1'000'000 : millionths(middle + half)};
 }
 
+namespace {
+
+// Twice the smaller of the tails that begin at `observed`, of a distribution with these weights.
+double TwoSided(const std::vector<double>& weights, size_t observed) {
+  double below = 0;
+  double above = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (i <= observed) below += weights[i];
+    if (i >= observed) above += weights[i];
+  }
+  const double sum = below + above - weights[observed];
+  return std::min(1.0, 2 * std::min(below, above) / sum);
+}
+
+// The weights of `least`, `least` + 1, ... `most` marked values among `all`, of `marked` ones among all and
+// `others`, relative to the greatest weight.
+std::vector<double> HypergeometricWeights(int64_t all, int64_t others, int64_t marked,
+                                          int64_t least, int64_t most) {
+  const auto ratio = [&](int64_t k) {  // of the weight of k + 1 to that of k
+    return static_cast<double>(all - k) / static_cast<double>(k + 1) *
+           (static_cast<double>(marked - k) / static_cast<double>(others - marked + k + 1));
+  };
+  const auto place = [least](int64_t k) { return static_cast<size_t>(k - least); };
+  std::vector<double> weights(place(most) + 1, 0);
+  const auto middle = static_cast<double>(all + 1) * static_cast<double>(marked + 1) /
+                      static_cast<double>(all + others + 2);
+  const int64_t mode = std::clamp(static_cast<int64_t>(middle), least, most);
+  weights[place(mode)] = 1;
+  for (int64_t k = mode; k < most; ++k) weights[place(k + 1)] = weights[place(k)] * ratio(k);
+  for (int64_t k = mode; k > least; --k) weights[place(k - 1)] = weights[place(k)] / ratio(k - 1);
+  return weights;
+}
+
+}  // namespace
+
+double SignTest(int64_t more, int64_t less) {
+  return TwoSided(BinomialWeights(more + less, 0.5), static_cast<size_t>(more));
+}
+
+double FisherTest(int64_t some, int64_t all, int64_t other_some, int64_t other_all) {
+  const int64_t marked = some + other_some;
+  const int64_t least = std::max<int64_t>(0, marked - other_all);
+  const int64_t most = std::min(all, marked);
+  return TwoSided(HypergeometricWeights(all, other_all, marked, least, most),
+                  static_cast<size_t>(some - least));
+}
+
+std::vector<bool> BeyondChance(const std::vector<double>& probabilities, double alpha) {
+  std::vector<size_t> order(probabilities.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return probabilities[i]; });
+  std::vector<bool> beyond(probabilities.size(), false);
+  for (size_t i = 0; i < order.size(); ++i) {
+    // The least of all is held to alpha / n, the next to alpha / (n - 1), until one is not below its bound.
+    if (probabilities[order[i]] * static_cast<double>(order.size() - i) >= alpha) break;
+    beyond[order[i]] = true;
+  }
+  return beyond;
+}
+
 }  // namespace whorl::sim

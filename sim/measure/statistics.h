@@ -71,4 +71,22 @@ struct ShareEstimate {
 // REQUIRES: 0 <= count <= all.
 ShareEstimate ShareOf(int64_t count, int64_t all);
 
+// How probable it is that chance alone moves as many values one way as this, or more, in either direction. Both
+// tests are exact and two-sided: twice the probability of the smaller tail, and at most 1. They are 0 where that
+// is too small for a double.
+
+// Of values in pairs, `more` rose and `less` fell; those that stayed say nothing. Each would rise or fall with the
+// same probability. (Of values that are yes or no, this is McNemar's test.)
+// REQUIRES: both are at least 0.
+double SignTest(int64_t more, int64_t less);
+
+// `some` of `all` values, and `other_some` of `other_all` others, have a property. Each choice of as many values
+// of both together would be as probable (Fisher's test).
+// REQUIRES: 0 <= some <= all, and the same of the others.
+double FisherTest(int64_t some, int64_t all, int64_t other_some, int64_t other_all);
+
+// Which of several tests are beyond chance, by their probabilities: all together are wrong with a probability of
+// at most `alpha` (Holm's method, which assumes nothing of how they depend on each other).
+std::vector<bool> BeyondChance(const std::vector<double>& probabilities, double alpha);
+
 }  // namespace whorl::sim

@@ -111,5 +111,41 @@ TEST(Distribution, IntervalsHoldTheTruthAsOftenAsTheySay) {
   EXPECT_LE(held, kRepetitions * 99 / 100);
 }
 
+// Values that can be computed by hand.
+TEST(SignTest, IsTwiceTheSmallerTailOfFairCoins) {
+  EXPECT_DOUBLE_EQ(SignTest(0, 0), 1);
+  EXPECT_DOUBLE_EQ(SignTest(5, 5), 1);
+  EXPECT_DOUBLE_EQ(SignTest(10, 0), 2.0 / 1024);
+  EXPECT_DOUBLE_EQ(SignTest(8, 2), 2.0 * (1 + 10 + 45) / 1024);
+  EXPECT_DOUBLE_EQ(SignTest(2, 8), SignTest(8, 2));
+}
+
+// A count that is far from chance must not come back as 1, or as no number.
+TEST(SignTest, IsSmallForCountsThatADoubleCannotTell) {
+  EXPECT_LT(SignTest(3'000, 100), 1e-300);
+  EXPECT_GE(SignTest(3'000, 100), 0);
+  EXPECT_NEAR(SignTest(50'000, 50'000), 1, 1e-9);
+  EXPECT_LT(SignTest(51'000, 49'000), 1e-9);
+}
+
+TEST(FisherTest, IsTwiceTheSmallerTailOfAllChoices) {
+  EXPECT_DOUBLE_EQ(FisherTest(0, 5, 5, 5), 2.0 / 252);
+  EXPECT_NEAR(FisherTest(3, 4, 1, 4), 2 * 17.0 / 70, 1e-12);  // the lady who tastes tea
+  EXPECT_DOUBLE_EQ(FisherTest(4, 8, 4, 8), 1);
+  EXPECT_DOUBLE_EQ(FisherTest(0, 7, 0, 9), 1);
+  EXPECT_DOUBLE_EQ(FisherTest(7, 7, 9, 9), 1);
+  EXPECT_DOUBLE_EQ(FisherTest(0, 0, 3, 9), 1);
+  EXPECT_NEAR(FisherTest(1, 9, 11, 12), FisherTest(11, 12, 1, 9), 1e-12);
+  EXPECT_LT(FisherTest(1'000, 5'000, 2'000, 5'000), 1e-90);
+}
+
+TEST(BeyondChance, HoldsEachOfManyTestsToAShareOfTheWhole) {
+  using Beyond = std::vector<bool>;
+  EXPECT_EQ(BeyondChance({}, 0.05), Beyond{});
+  EXPECT_EQ(BeyondChance({0.03, 0.01, 0.04}, 0.05), (Beyond{false, true, false}));
+  EXPECT_EQ(BeyondChance({0.02, 0.01, 0.04}, 0.05), (Beyond{true, true, true}));
+  EXPECT_EQ(BeyondChance({0.02, 0.02, 0.02}, 0.05), (Beyond{false, false, false}));
+}
+
 }  // namespace
 }  // namespace whorl::sim::statistics_test
