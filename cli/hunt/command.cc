@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/exit_rules.h"
+#include "cli/hunt/baseline.h"
 #include "cli/hunt/checkpoint.h"
 #include "cli/hunt/compare.h"
 #include "cli/hunt/corpus.h"
@@ -430,6 +431,9 @@ int RunHuntCommand(const CLI::App& app, HuntRequest request) {
   for (const std::string& error : contradictions) Complain(error);
   if (!contradictions.empty()) return kBadInput;
   request.shard.Tell();
+  if (!request.save_baseline.empty()) return SaveBaseline(request);
+  if (!request.baseline.empty()) return CompareWithBaseline(app, request);
+  if (!request.compared_commands.empty()) return CompareCommands(request);
   if (!request.from.empty() && !TakeFrom(request)) return kBadInput;
   if (request.compared.empty() && !TakeReach(request)) return kBadInput;
   if (!request.compared.empty()) {

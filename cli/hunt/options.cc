@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "cli/option_values.h"
 #include "cli/shards/coverage.h"
 #include "cli/shards/option.h"
+#include "sim/hunt/baseline.h"
 #include "sim/scenario/language.h"
 
 namespace whorl::cli {
@@ -38,6 +40,7 @@ constexpr std::string_view kHuntFooter = R"(Examples:
   whorl hunt --from scenarios/s4_token_goes_back.json --runs 1        that scenario, made smaller
   whorl hunt --from scenarios/s4_token_goes_back.json --runs 500      and worlds like it
   whorl hunt --compare spindle_v3 fenced_lease --runs 500             the same worlds for both
+  whorl hunt --protocol spindle_v3 --runs 2000 --save-baseline v3.jsonl    what its runs do now
   whorl hunt --runs 1000000 --shard 3/8 --json > 3.jsonl
   whorl hunt --draws --runs 1000                  what its runs contain, and how many have it
   whorl hunt --merge *.jsonl                      shards, run on any machines, added up
@@ -46,7 +49,8 @@ A run is a world drawn from the seed and its number, and mostly lasts 120 simula
 time to recover. What is found is grouped by invariant and by the step at which it broke, and the
 smallest scenario of each group is shrunk. With --from, run 0 is the scenario of FILE, and the others are
 it with other seeds, with a part of its schedule, and with faults left out and added. With --compare,
-each world is run by A and by B. Output depends on
+each world is run by A and by B. With --baseline, and with --compare-commands, the runs of two revisions are
+compared, those of a file that --save-baseline wrote with those of now. Output depends on
 the options alone, neither on --jobs nor (but for how many runs there were) on --for. Ctrl-C ends a hunt
 early, which then reports what it has; a second one ends the command. docs/HUNTING.md tells how engines
 run shards.
@@ -54,7 +58,8 @@ Exit codes: 0 no promise was broken; 1 one was, or something that --expect names
 (--exit-code-found names another code), or a run could not be repeated; 2 bad input or usage; 3 no answer: the
 hunt was interrupted, or shards are missing (--accept-incomplete), the canary was not caught, or the output
 could not be written; 130 interrupted with --checkpoint. With --compare, 1 means that B breaks an invariant that A
-keeps, or a promise of its own. docs/EXIT_CODES.md has all of them.)";
+keeps, or a promise of its own; with --baseline and --compare-commands that something moved beyond chance, better or
+worse, or that a promise is broken. docs/EXIT_CODES.md has all of them.)";
 
 void TakeProtocols(const std::string& text, HuntRequest& request) {
   Words known;
@@ -186,9 +191,21 @@ void AddHowMuch(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
           "Batch, Cloud Run, GCP Batch, Bazel or GitLab says; --merge adds them up");
 }
 
+using OptionAndRemedy = std::pair<const char*, std::string_view>;
+
+// Refuses those of `others` that were given beside `mode`.
+void AddContradictionsOf(const CLI::App& app, std::string_view mode,
+                         std::span<const OptionAndRemedy> others,
+                         std::vector<std::string>& errors) {
+  for (const auto& [option, remedy] : others) {
+    if (app.get_option(option)->count() == 0) continue;
+    errors.push_back(Cat(mode, " does not go with ", option, ": ", remedy));
+  }
+}
+
 void AddContradictionsOfComparison(const CLI::App& app, const HuntRequest& request,
                                    std::vector<std::string>& errors) {
-  constexpr std::array<std::pair<const char*, std::string_view>, 14> kOthers = {{
+  constexpr std::array<OptionAndRemedy, 14> kOthers = {{
       {"--guide", "what is new to one of them is not to the other; hunt each by itself"},
       {"--protocol", "it names the protocols itself; leave --protocol out"},
       {"--from", "a scenario is of one protocol; replay it with either name in it"},
@@ -204,13 +221,64 @@ void AddContradictionsOfComparison(const CLI::App& app, const HuntRequest& reque
       {"--expect", "what decides is what only the second one breaks, and its promises"},
       {"--any", "what decides is what only the second one breaks, and its promises"},
   }};
-  for (const auto& [option, remedy] : kOthers) {
-    if (app.get_option(option)->count() == 0) continue;
-    errors.push_back(Cat("--compare does not go with ", option, ": ", remedy));
-  }
+  AddContradictionsOf(app, "--compare", kOthers, errors);
   if (request.runs.value_or(0) > kComparedRunsMax) {
     errors.push_back(Cat("--compare keeps what each run took; give --runs of at most ",
                          std::to_string(kComparedRunsMax)));
+  }
+}
+
+// What records or compares runs goes with what says which worlds, and with few options besides.
+void AddContradictionsOfBaseline(const CLI::App& app, const HuntRequest& request,
+                                 std::vector<std::string>& errors) {
+  constexpr std::string_view kOfAll = "all invariants are recorded, promised or not";
+  constexpr std::string_view kNoFindings = "it reports no findings; hunt without it";
+  constexpr std::string_view kInOnePiece = "it is done in one piece; give fewer --runs";
+  constexpr std::string_view kDrawn = "runs have to be drawn by their numbers alone";
+  constexpr std::string_view kDecides = "what decides is what moved, and broken promises";
+  constexpr std::array<OptionAndRemedy, 19> kOthers = {{
+      {"--compare", "it compares two protocols; this compares two revisions"},
+      {"--invariant", kOfAll},
+      {"--promised", kOfAll},
+      {"--from", kDrawn},
+      {"--guide", kDrawn},
+      {"--reach", kDrawn},
+      {"--corpus", kDrawn},
+      {"--for", "the number of runs has to be the same each time; give --runs"},
+      {"--shard", kInOnePiece},
+      {"--checkpoint", kInOnePiece},
+      {"--save", kNoFindings},
+      {"--table", kNoFindings},
+      {"--goals", kNoFindings},
+      {"--canary", kNoFindings},
+      {"--digests", "hashes of all runs are recorded"},
+      {"--expect", kDecides},
+      {"--any", kDecides},
+      {"--accept-incomplete", "fewer runs than were asked for are compared with nothing"},
+      {"--no-pages", kNoFindings},
+  }};
+  constexpr std::array<OptionAndRemedy, 3> kOfPrinting = {{
+      {"--json", "it prints nothing; read FILE"},
+      {"--out", "it writes nothing else; read FILE"},
+      {"--exit-code-found", "it looks for nothing"},
+  }};
+  const std::array<std::pair<const char*, bool>, 3> modes = {{
+      {"--save-baseline", !request.save_baseline.empty()},
+      {"--baseline", !request.baseline.empty()},
+      {"--compare-commands", !request.compared_commands.empty()},
+  }};
+  std::vector<std::string_view> chosen;
+  for (const auto& [mode, is_chosen] : modes) {
+    if (is_chosen) chosen.emplace_back(mode);
+  }
+  if (chosen.empty()) return;
+  if (chosen.size() > 1) errors.push_back(Cat("give one of ", ListOf(chosen)));
+  AddContradictionsOf(app, chosen.front(), kOthers, errors);
+  if (chosen.front() == "--save-baseline")
+    AddContradictionsOf(app, chosen.front(), kOfPrinting, errors);
+  if (request.runs.value_or(0) > sim::kBaselineRunsMax) {
+    errors.push_back(Cat(chosen.front(), " keeps what each run did; give --runs of at most ",
+                         std::to_string(sim::kBaselineRunsMax)));
   }
 }
 
@@ -220,6 +288,22 @@ struct Mode {
   bool is_chosen = false;
   std::vector<std::string> others;  // that change something in it
 };
+
+void AddBaselineOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) {
+  app.add_option(
+         "--save-baseline", request->save_baseline,
+         "record in FILE what the runs do, promised or not, instead of looking for violations")
+      ->type_name("FILE");
+  app.add_option("--baseline", request->baseline,
+                 "make the runs that FILE records, and say what moved beyond chance since")
+      ->type_name("FILE");
+  app.add_option(
+         "--compare-commands", request->compared_commands,
+         "let two commands, such as old/whorl and build/whorl, make the same runs, and say what "
+         "moved beyond chance from the first to the second")
+      ->type_name("A B")
+      ->expected(2);
+}
 
 }  // namespace
 
@@ -275,6 +359,7 @@ void AddHuntOptions(CLI::App& app, const std::shared_ptr<HuntRequest>& request) 
   app.add_option("--digests", request->digests,
                  "write hash and verdicts of every run into FILE, to compare two builds run by run")
       ->type_name("FILE");
+  AddBaselineOptions(app, request);
   app.footer(std::string(kHuntFooter));
 }
 
@@ -326,6 +411,7 @@ std::vector<std::string> Contradictions(const CLI::App& app, const HuntRequest& 
       ContradictionsOfExpect(*request.exits, request.hunt.promised_only, request.hunt.invariant);
   errors.insert(errors.end(), unlooked.begin(), unlooked.end());
   if (!request.compared.empty()) AddContradictionsOfComparison(app, request, errors);
+  AddContradictionsOfBaseline(app, request, errors);
   const bool prints = request.json || !request.save_folder.empty();
   if (!request.table_folder.empty() && prints) {
     errors.emplace_back("--table prints no findings; it does not go with --json and --save");

@@ -27,6 +27,9 @@ struct HuntRequest {
   uint64_t jobs = 1;
   std::string from;                   // the scenario to start from; empty: none
   std::vector<std::string> compared;  // two protocols to compare; empty: none
+  std::string save_baseline;          // the file to record the runs in; empty: none
+  std::string baseline;               // the file of the record to compare with; empty: none
+  std::vector<std::string> compared_commands;  // two, as words of a shell; empty: none
   std::string save_folder;
   bool pages = true;         // beside the scenarios that are saved
   std::string table_folder;  // the scenarios that the table links; empty: no table
