@@ -203,17 +203,19 @@ void PrintVerdicts(const HuntReport& report, const std::vector<NamedFinding>& fi
 }
 
 // Why the exit code is what it is; empty if nothing was found and nothing is missing.
-std::string_view ReasonOf(const HuntReport& report, const Verdict& verdict,
+std::string_view ReasonOf(const HuntReport& report, const Verdict& verdict, const ExitRules& rules,
                           const CommandResult& result) {
   const bool differs = std::ranges::any_of(
       report.tallies, [](const auto& entry) { return !entry.second.differing.empty(); });
   if (!verdict.broken.empty()) return ", since a promise was broken";
   if (differs) return ", since a run could not be repeated";
   if (verdict.decides) return ", since --any or --expect names what was found";
+  if (result.is_incomplete && rules.accepts_incomplete) {
+    return ", by --accept-incomplete, although it did not come to its end";
+  }
   if (result.is_incomplete) return ", since it did not come to its end";
-  if (verdict.outside > 0)
-    return ", since nothing that was found is promised (--any, --expect INVARIANT)";
-  return "";
+  if (verdict.outside == 0) return "";
+  return ", since nothing that was found is promised (--any, --expect INVARIANT)";
 }
 
 void PrintSummary(const HuntReport& report, const std::vector<NamedFinding>& findings,
@@ -223,7 +225,9 @@ void PrintSummary(const HuntReport& report, const std::vector<NamedFinding>& fin
       << CountText(sim::RunCount(report.tallies), "run", "runs") << ": " << BrokenText(verdict)
       << OutsideText(verdict, "what is promised") << MissingText(report.coverage, report.asked);
   if (report.is_partial) out << "; partial: lines of a report are missing";
-  out << "; exit code " << CodeOf(rules, result) << ReasonOf(report, verdict, result) << '\n';
+  const bool is_chosen = result.has_found && rules.found_code != kExpectationFailed;
+  out << "; exit code " << CodeOf(rules, result) << (is_chosen ? " (--exit-code-found)" : "")
+      << ReasonOf(report, verdict, rules, result) << '\n';
 }
 
 // How a report tells of a finding.

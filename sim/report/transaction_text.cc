@@ -11,8 +11,8 @@
 namespace whorl::sim {
 namespace {
 
-constexpr size_t kMaxChanges = 3;                   // how many rows of one transaction are named
-constexpr size_t kMaxValue = 20;  // longer texts are ids, which are of no use here
+constexpr size_t kMaxChanges = 3;  // how many rows of one transaction are named
+constexpr size_t kMaxValue = 20;   // longer texts are ids, which are of no use here
 
 bool IsShown(const Value& value) {
   const auto* text = std::get_if<std::string>(&value);

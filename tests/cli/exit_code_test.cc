@@ -328,12 +328,13 @@ TEST_F(CliExitCodeTest, TheLastLineSaysWhyTheCodeIsWhatItIs) {
               MatchesRegex(found + "exit code 1, since --any or --expect names what was found"));
   EXPECT_EQ(LastLine(Whorl(hunt + "--promised")), "60 runs: 0 promises broken; exit code 0");
   EXPECT_THAT(LastLine(Whorl(hunt + "--any --exit-code-found 42")),
-              HasSubstr("; exit code 42, since"));
+              HasSubstr("; exit code 42 (--exit-code-found), since"));
   const std::string explore =
       "explore --protocol spindle_v3 --pauses 1 --horizon 10s --invariant single_leader_belief ";
-  EXPECT_EQ(LastLine(Whorl(explore)),
-            "0 promises broken; 1 violation outside of what is promised; exit code 0, since nothing "
-            "that was found is promised (--any, --expect INVARIANT)");
+  EXPECT_EQ(
+      LastLine(Whorl(explore)),
+      "0 promises broken; 1 violation outside of what is promised; exit code 0, since nothing "
+      "that was found is promised (--any, --expect INVARIANT)");
   EXPECT_EQ(LastLine(Whorl(explore + "--any")),
             "0 promises broken; 1 violation outside of what is promised; exit code 1, since --any "
             "or --expect "

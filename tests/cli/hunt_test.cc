@@ -167,8 +167,9 @@ TEST_F(CliHuntTest, AnEngineSaysWhichShardAWorkerHas) {
 TEST_F(CliHuntTest, WhatIsFoundEndsWithTheCodeThatIsAskedFor) {
   const Ended found = Small("--any --out found.jsonl");
   ASSERT_EQ(found.code, 1);
-  EXPECT_THAT(Small("--any --exit-code-found 42"),
-              Ends(42, Replaced(found.out, "; exit code 1, ", "; exit code 42, ")));
+  EXPECT_THAT(
+      Small("--any --exit-code-found 42"),
+      Ends(42, Replaced(found.out, "; exit code 1, ", "; exit code 42 (--exit-code-found), ")));
   EXPECT_EQ(Whorl("hunt --merge found.jsonl --any").code, 1);
   EXPECT_EQ(Whorl("hunt --merge found.jsonl --any --exit-code-found 0").code, 0);
   EXPECT_EQ(Small("--promised --exit-code-found 42").code, 0);  // it found nothing

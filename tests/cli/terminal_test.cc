@@ -100,6 +100,12 @@ TEST_F(TerminalTest, TheTableFits) {
   }
 }
 
+// The table of replay has fewer columns on a narrow terminal.
+std::string BelowTable(const std::string& output) {
+  const size_t story = output.find("violated at");
+  return story == std::string::npos ? output : output.substr(story);
+}
+
 // A word that is broken by the terminal has to be put together by the reader.
 TEST_F(TerminalTest, NothingBreaksWithinAWord) {
   const std::string path = Write("two_hold_it.json", kTwoViolations);
@@ -107,7 +113,7 @@ TEST_F(TerminalTest, NothingBreaksWithinAWord) {
       {"--help"}, {"hunt", "--help"}, {"protocols"}, {"replay", path, "--explain"}};
   for (const std::vector<std::string>& command : commands) {
     const std::string narrow = Run(60, command);
-    EXPECT_EQ(Words(narrow), Words(Run(2'000, command))) << command[0];
+    EXPECT_EQ(Words(BelowTable(narrow)), Words(BelowTable(Run(2'000, command)))) << command[0];
     std::istringstream lines(narrow);
     for (std::string line; std::getline(lines, line);) {
       const bool is_shell = line.find("whorl ") != std::string::npos;
