@@ -56,13 +56,12 @@ std::array<Promise, kCountOf<Invariant>> Promises() {
   promises.fill(Promise::kNotApplicable);
   for (const Invariant invariant :
        {Invariant::kHasLockTruthful, Invariant::kLeaseRespected, Invariant::kIsolation,
-        Invariant::kNoWedge, Invariant::kNoWorkAfterRelease, Invariant::kAnsweredInTime,
-        Invariant::kPromptHandover}) {
+        Invariant::kNoWedge, Invariant::kNoWorkAfterRelease, Invariant::kAnsweredInTime}) {
     promises[static_cast<size_t>(invariant)] = Promise::kPromised;
   }
   for (const Invariant invariant :
        {Invariant::kSingleLeaderBelief, Invariant::kSingleWorker, Invariant::kPacedCalls,
-        Invariant::kToldOfLeadership, Invariant::kReasonedStepDown}) {
+        Invariant::kToldOfLeadership, Invariant::kReasonedStepDown, Invariant::kPromptHandover}) {
     promises[static_cast<size_t>(invariant)] = Promise::kNotPromised;
   }
   return promises;

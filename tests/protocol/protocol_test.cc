@@ -155,8 +155,9 @@ TEST(ProtocolInfoTest, PromisesOnlyWhatHolds) {
   const std::vector<Claims> all = {
       {"lease_lock",
        {kHasLockTruthful, kLeaseRespected, kIsolation, kNoWedge, kNoWorkAfterRelease,
-        kAnsweredInTime, kPromptHandover},
-       {kSingleLeaderBelief, kSingleWorker, kPacedCalls, kToldOfLeadership, kReasonedStepDown},
+        kAnsweredInTime},
+       {kSingleLeaderBelief, kSingleWorker, kPacedCalls, kToldOfLeadership, kReasonedStepDown,
+        kPromptHandover},
        false,
        true},
       {"semaphore",

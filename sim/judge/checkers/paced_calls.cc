@@ -70,6 +70,14 @@ PacedCalls::Calls* PacedCalls::CallsOf(const CallName& call, const Now& now) {
   return found == part.open.end() ? nullptr : &*found;
 }
 
+void PacedCalls::On(const SessionCreated& x, const Now& now) {
+  for (const uint16_t lock : now.setup.Node(x.process.node).locks) {
+    Part& part = parts[now.setup.ParticipationIndex(x.process.node, lock)];
+    if (part.process != x.process) continue;
+    for (Calls& calls : part.open) calls.failed = true;
+  }
+}
+
 void PacedCalls::On(const CallSent& x, const Now& now) {
   Calls* calls = CallsOf(x.call, now);
   if (calls == nullptr) return;

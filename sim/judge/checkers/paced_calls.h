@@ -63,6 +63,8 @@ struct PacedCalls {
     if (x.code != Code::kOk) Fails(x.call, now);
   }
   void On(const CallHangs& x, const Now& now) { Fails(x.call, now); }
+  // What is under way begins anew on it.
+  void On(const SessionCreated& x, const Now& now);
 
  private:
   // Null if the process does not wait for the call's transaction.

@@ -42,8 +42,7 @@ void PromptHandover::FindNext() {
 
 bool PromptHandover::IsUndisturbed(const Obligation& obligation, const RunNow& now) const {
   return faults == 0 && !now.disturbances.Hangs() &&
-         (disturbed == Instant{} ||
-          disturbed + now.setup.rules->handover.settles <= obligation.since);
+         (disturbed == kNever || disturbed + now.setup.rules->handover.settles <= obligation.since);
 }
 
 void PromptHandover::CountFault(uint32_t fault, int64_t more, const RunNow& now) {

@@ -42,7 +42,7 @@ struct PromptHandover {
   std::vector<Part> parts;        // by CheckerSetup::ParticipationIndex
   std::vector<Obligation> taken;  // by lock: by when it has to be taken
   int64_t faults = 0;             // active, but for orderly ones
-  Instant disturbed;              // when the run was disturbed last
+  Instant disturbed = kNever;     // when the run was disturbed last; kNever: it never was
   Instant next_due = kNever;      // the earliest of all clocks
   WHORL_FIELDS(PromptHandover, parts, taken, faults, disturbed, next_due);
 

@@ -68,6 +68,10 @@ void ReasonedStepDown::On(const TransactionFinished& x, const Now& now) {
   if (open == part->open.end()) return;
   if (x.outcome == Outcome::kCommitted && open->renews) {
     part->renewed = std::max(part->renewed.value_or(open->started), open->started);
+    // One of its step that is under way beside it may have been committed before it, and then renews no more.
+    for (Open& other : part->open) {
+      if (other.step == open->step) other.started = std::min(other.started, open->started);
+    }
   } else if (x.outcome == Outcome::kUnknown) {
     part->unknown = std::min(part->unknown.value_or(open->started), open->started);
   }
