@@ -136,7 +136,7 @@ TEST(PageModel, TheHeadlineNamesTheStaleWriteAndItsEvent) {
   EXPECT_EQ(head["headline"]["text"],
             "At 35.010 s a wrote although b held the lock: the resource that checks tokens refused "
             "it, the one that does not check them accepted it.");
-  EXPECT_THAT(head["events_of"]["stale_write_refused"], Contains(head["headline"]["event"]));
+  EXPECT_THAT(head["events_of"]["stale_write_accepted"], Contains(head["headline"]["event"]));
   EXPECT_EQ(head["result"]["invariants"][static_cast<size_t>(Invariant::kSingleWorker)]["expects"],
             "violated");
 }
