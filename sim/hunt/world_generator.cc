@@ -19,9 +19,9 @@ using Shares = Draws::Weighted<int64_t>;
 
 constexpr Duration kLong = Seconds(20 * 60);
 constexpr Duration kQuiet = Seconds(3600);
-// Of the worlds of the usual duration; docs/HUNTING.md says what they cost.
-constexpr int64_t kLongPerMille = 3;
-constexpr int64_t kQuietPerMille = 2;
+// Of the worlds of the usual duration: an hour costs as much as several of these.
+constexpr int64_t kLongPerMille = 2;
+constexpr int64_t kQuietPerMille = 1;
 
 class WorldGenerator {
  public:
@@ -200,7 +200,7 @@ class WorldGenerator {
 
   // Questions beside the work: each of them, several at once, at any step, and while a process stops.
   void DrawQuestions() {
-    if (!draws_.Percent(ShareIn(options_.style, 15))) return;
+    if (!draws_.Percent(ShareIn(options_.style, 8))) return;
     for (const SideQuestion question : AllOf<SideQuestion>()) {
       if (draws_.Percent(50)) world_.workload.ask.push_back(question);
     }
