@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -96,8 +97,8 @@ Json Playground::Start(const std::string& protocol, const std::string& words) co
 }
 
 Json Playground::Run(const std::string& text) {
-  absl::StatusOr<sim::Scenario> scenario = ParseScenario(text, kPath);
-  if (!scenario.ok()) return Errors(LinesOf(scenario.status().message()));
+  absl::StatusOr<sim::Scenario> scenario = sim::ParseScenario(text, kPath);
+  if (!scenario.ok()) return Errors(LinesOf(std::string(scenario.status().message())));
   sim::PageModel model(*scenario);
   Patience watch(patience_);
   const std::optional<sim::RunResult> result =
@@ -128,8 +129,8 @@ Json Playground::Run(const std::string& text) {
 }
 
 Json Playground::Hunt(const std::string& text) const {
-  absl::StatusOr<sim::Scenario> scenario = ParseScenario(text, kPath);
-  if (!scenario.ok()) return Errors(LinesOf(scenario.status().message()));
+  absl::StatusOr<sim::Scenario> scenario = sim::ParseScenario(text, kPath);
+  if (!scenario.ok()) return Errors(LinesOf(std::string(scenario.status().message())));
   constexpr uint64_t kRuns = 5'000;
   sim::HuntOptions hunt;
   hunt.protocols = {scenario->protocol};

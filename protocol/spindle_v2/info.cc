@@ -50,7 +50,8 @@ constexpr std::array<Invariant, 1> kBreaksHandedTokenMonotonic = {
     Invariant::kHandedTokenMonotonic,
 };
 constexpr std::array<Invariant, 1> kBreaksToldOfLeadership = {Invariant::kToldOfLeadership};
-constexpr std::array<KnownFinding, 17> kFindings = {{
+constexpr std::array<Invariant, 1> kBreaksReasonedStepDown = {Invariant::kReasonedStepDown};
+constexpr std::array<KnownFinding, 18> kFindings = {{
     {.id = "S1", .breaks = kBreaksS1, .needs = std::nullopt},
     {.id = "S2", .breaks = kBreaksLeaseRespected, .needs = std::nullopt},
     {.id = "S3", .breaks = kBreaksNoWedge, .needs = std::nullopt},
@@ -66,6 +67,7 @@ constexpr std::array<KnownFinding, 17> kFindings = {{
     {.id = "S12", .breaks = kBreaksHandedTokenMonotonic, .needs = std::nullopt},
     {.id = "S15", .breaks = kBreaksLeaseRespected, .needs = Circumstance::kLeasesDiffer},
     {.id = "S16", .breaks = kBreaksToldOfLeadership, .needs = std::nullopt},
+    {.id = "S17", .breaks = kBreaksReasonedStepDown, .needs = std::nullopt},
     {.id = "W1", .breaks = kBreaksSingleLeaderBelief, .needs = std::nullopt},
     {.id = "W3", .breaks = kBreaksNoWedge, .needs = std::nullopt},
 }};
@@ -85,7 +87,6 @@ std::array<Promise, kCountOf<Invariant>> Promises() {
   promises[static_cast<size_t>(Invariant::kHasLockTruthful)] = Promise::kPromised;
   promises[static_cast<size_t>(Invariant::kFencedWritesOrdered)] = Promise::kPromised;
   promises[static_cast<size_t>(Invariant::kAnsweredInTime)] = Promise::kPromised;
-  promises[static_cast<size_t>(Invariant::kReasonedStepDown)] = Promise::kPromised;
   // It never gives a lock back.
   promises[static_cast<size_t>(Invariant::kNoWorkAfterRelease)] = Promise::kNotApplicable;
   promises[static_cast<size_t>(Invariant::kPromptHandover)] = Promise::kNotApplicable;

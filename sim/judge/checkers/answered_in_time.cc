@@ -64,6 +64,7 @@ void AnsweredInTime::On(const QuestionAsked& x, const Now& now) {
   if (part == nullptr) return;
   if (x.question == Question::kLock) {
     part->locks = true;
+    part->ended = false;  // one that locks again takes part again, with a new context
   } else {
     ++part->asked;
   }
