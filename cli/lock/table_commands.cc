@@ -386,14 +386,16 @@ SubCommand AddGetCommand(CLI::App& lock) {
   AddName(*app, request);
   AddWhere(*app, request);
   AddLease(*app, request, "lease to assume if the table does not contain the holder's");
-  AddTime(*app, "--held-within", request->held_within, Nanoseconds(1),
-          "end with 0 for a lock that was held within the last TIME, too: did the nightly job run?");
+  AddTime(
+      *app, "--held-within", request->held_within, Nanoseconds(1),
+      "end with 0 for a lock that was held within the last TIME, too: did the nightly job run?");
   app->add_flag("--json", request->json, "print one JSON object");
   app->footer(
       "Examples:\n"
       "  whorl lock get nightly --held-within 25h || mail -s \"nightly has not run\" ops\n\n"
       "Times are Spanner's. A holder that has just lost its lease may still believe in it, if its\n"
-      "protocol lets it (whorl protocols). Who held a free lock last is known for as long as Spanner\n"
+      "protocol lets it (whorl protocols). Who held a free lock last is known for as long as "
+      "Spanner\n"
       "keeps old versions of its row (version_retention_period, an hour by default).\n"
       "Exit codes: 0 held; 1 free, or there is no such lock; 2 bad input or usage; 3 no answer.");
   return {.app = app, .run = [request] { return RunGet(*request); }};
