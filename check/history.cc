@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "check/keep_ties.h"
+#include "base/keep_ties.h"
 
 namespace whorl::check {
 namespace {

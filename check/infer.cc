@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/keep_ties.h"
 #include "base/text.h"
-#include "check/keep_ties.h"
 #include "check/relative_time.h"
 #include "sim/scenario/language.h"
 

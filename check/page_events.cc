@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "check/keep_ties.h"
+#include "base/keep_ties.h"
 #include "check/known_row.h"
 #include "check/process_timelines.h"
 #include "protocol/token.h"

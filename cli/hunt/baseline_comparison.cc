@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/keep_ties.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/text_table.h"
@@ -180,7 +181,7 @@ void JudgeAll(BaselineComparison& comparison) {
   const std::vector<bool> beyond = sim::BeyondChance(probabilities, 1.0 / kOneFalseAlarmIn);
   for (size_t i = 0; i < figures.size(); ++i) figures[i]->is_beyond_chance = beyond[i];
   for (ProtocolMoves& moves : comparison.protocols) {
-    std::ranges::stable_sort(moves.figures, {}, [](const FigureMove& figure) {
+    SortKeepingTies(moves.figures, [](const FigureMove& figure) {
       return std::tuple(!figure.is_beyond_chance, RankOf(figure.name.family), figure.probability);
     });
   }

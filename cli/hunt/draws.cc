@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/keep_ties.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
@@ -68,7 +69,7 @@ std::vector<std::pair<std::string, int64_t>> StepsOf(const sim::DrawTable& table
   for (const auto& [key, runs] : table.steps) {
     if (key.first == event) steps.emplace_back(key.second, runs);
   }
-  std::ranges::stable_sort(steps, std::greater(), [](const auto& step) { return step.second; });
+  SortKeepingTies(steps, [](const auto& step) { return -step.second; });
   return steps;
 }
 
@@ -97,7 +98,7 @@ void PrintDrawsText(const sim::DrawTable& table, std::ostream& out) {
       }
     }
   }
-  std::ranges::stable_sort(faults, {}, [](const auto& pair) { return pair.second; });
+  SortKeepingTies(faults, [](const auto& pair) { return pair.second; });
   const size_t shown = std::min(kRarestPairs, faults.size());
   out << "\npairs of faults that follow each other within " << FormatDuration(sim::kSoonAfter)
       << ": " << GroupedText(static_cast<int64_t>(faults.size())) << " of "

@@ -52,6 +52,11 @@ class Served final : public PlayServer {
  public:
   explicit Served(Playground& playground) : playground_(playground), token_(DrawToken()) {
     server_.set_payload_max_length(kLargestBody);
+    // The library's own choice is SO_REUSEPORT, by which two servers share a port.
+    server_.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    });
     server_.set_pre_routing_handler([this](const Request& request, Response& response) {
       return Authorise(request, response);
     });

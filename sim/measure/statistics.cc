@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "base/keep_ties.h"
 #include "sim/world/mix.h"
 
 namespace whorl::sim {
@@ -179,7 +180,7 @@ double FisherTest(int64_t some, int64_t all, int64_t other_some, int64_t other_a
 std::vector<bool> BeyondChance(const std::vector<double>& probabilities, double alpha) {
   std::vector<size_t> order(probabilities.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return probabilities[i]; });
+  SortKeepingTies(order, [&](size_t i) { return probabilities[i]; });
   std::vector<bool> beyond(probabilities.size(), false);
   for (size_t i = 0; i < order.size(); ++i) {
     // The least of all is held to alpha / n, the next to alpha / (n - 1), until one is not below its bound.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/keep_ties.h"
 #include "base/text.h"
 #include "sim/scenario/metrics.h"
 #include "sim/world/latency.h"
@@ -84,7 +85,7 @@ std::vector<StoryLine> Aftermath::Lines(uint16_t lock) const {
   if (lines.empty() && has_writes_) {
     lines.push_back({.at = now_, .who = "", .text = "the run ends; no stale write came of it"});
   }
-  std::ranges::stable_sort(lines, {}, &StoryLine::at);
+  SortKeepingTies(lines, &StoryLine::at);
   return lines;
 }
 

@@ -13,10 +13,6 @@ namespace whorl::sim {
 // makes that many calls.
 inline constexpr uint16_t kSessionCall = 0xFFFF;
 
-// Set in CallName::generation of a second copy of a call, which is of no transaction that a process knows: for
-// what it leaves open at Spanner, judges allow the time that a transaction has which was given up.
-inline constexpr uint32_t kCopiedCall = 0x8000'0000;
-
 // The place of a new call. The caller sets its name, step, request and deadline.
 uint32_t AddCall(WorldContext& work);
 std::optional<uint32_t> FindCall(const WorldContext& work, const CallName& name);

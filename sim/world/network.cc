@@ -4,6 +4,7 @@
 
 #include "sim/world/call_draws.h"
 #include "sim/world/calls.h"
+#include "sim/world/copied_call.h"
 #include "sim/world/parts.h"
 
 namespace whorl::sim {

@@ -96,7 +96,7 @@ TEST_F(JunitCliTest, CheckFailsInWhatIsViolated) {
 {"event":"rests","process":"a","lock":"l","at":"2026-01-01T00:00:02Z"}
 )");
   const Ended ended = Whorl("check two.jsonl --protocol fenced_lease --junit junit.xml");
-  EXPECT_EQ(ended.code, 1) << ended;
+  EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
   EXPECT_THAT(Report(), AllOf(HasSubstr("name=\"whorl check\""), HasSubstr("failures=\"1\""),
                               HasSubstr("name=\"single_worker\" time=\"0.000\">\n      <failure"),
                               HasSubstr("<skipped message=\"")));

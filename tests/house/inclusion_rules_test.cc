@@ -126,7 +126,8 @@ const std::vector<Area>& Areas() {
       // can be observed of the world.
       {"sim/judge/run.", kDeterministic, "sim/judge/ sim/world/ sim/scenario/ protocol/"},
       {"sim/judge/", kDeterministic,
-       "sim/judge/ sim/world/observation.h sim/world/reached_phase.h sim/scenario/ protocol/"},
+       "sim/judge/ sim/world/copied_call.h sim/world/observation.h sim/world/reached_phase.h "
+       "sim/scenario/ protocol/"},
       {"sim/report/", kDeterministic,
        "sim/report/ sim/judge/ sim/world/ sim/scenario/ spanner_model/ protocol/"},
       {"sim/hunt/", kDeterministic,

@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "sim/world/copied_call.h"
+
 namespace whorl::sim {
 namespace {
 
@@ -99,8 +101,9 @@ void NoWedge::On(const TransactionsAbandoned& x, const RunNow& now) {
 void NoWedge::On(const CallServed& x, const RunNow& now) {
   if (!Locks(now, x.step)) return;
   const bool is_left = LeavesOpen(x) && !now.IsAwaited(x.call);
-  // Calls of a process that is gone or takes part no longer are served once, so they cannot go on
-  // for ever.
+  // A copy that a fault has sent is a disturbance, and calls of a process that is gone or takes part no longer are
+  // served once: neither can go on for ever.
+  if (is_left && IsCopy(x.call)) return Disturb(now.at + kIdleLimit, now);
   if (is_left && !now.ledger.TakesPart(x.call.process, x.call.lock, now.setup)) {
     return Disturb(now.at + kIdleLimit, now);
   }

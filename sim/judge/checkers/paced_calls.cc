@@ -79,7 +79,9 @@ void PacedCalls::On(const SessionCreated& x, const Now& now) {
 }
 
 void PacedCalls::On(const CallSent& x, const Now& now) {
-  Calls* calls = CallsOf(x.call, now);
+  // A call for a session has the name of the transaction that waits for it.
+  static const auto session = static_cast<uint8_t>(Request(CreateSession{}).index());
+  Calls* calls = x.request == session ? nullptr : CallsOf(x.call, now);
   if (calls == nullptr) return;
   if (now.at - calls->second >= Seconds(1)) {
     calls->second = now.at;

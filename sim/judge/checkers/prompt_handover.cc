@@ -81,7 +81,11 @@ void PromptHandover::BeginAnew(ProcessId process, const RunNow& now) {
 
 void PromptHandover::On(const ProcessGone& x, const RunNow& now) {
   for (const uint16_t lock : now.setup.Node(x.process.node).locks) {
-    if (Part* part = PartOf(x.process, lock, now.setup)) *part = {.process = x.process};
+    if (Part* part = PartOf(x.process, lock, now.setup)) {
+      // Its release may be on the way, and it announces nothing any more.
+      if (part->gives_back.due != kNever) disturbed = now.at;
+      *part = {.process = x.process};
+    }
     if (taken[lock].due != kNever) OweTaking(lock, now);
   }
   FindNext();

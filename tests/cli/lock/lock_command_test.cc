@@ -489,7 +489,7 @@ TEST_F(LockCliTest, RunSaysThatALockIsNotThereAndRefusesItIfItMustBe) {
 
 TEST_F(LockCliTest, DoctorSaysThatLocksWorkAndLeavesNothing) {
   const Ended ended = Whorl("lock doctor --for 200ms");
-  EXPECT_EQ(ended.code, 0) << ended;
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
   EXPECT_THAT(ended.out,
               MatchesRegex("ok    reach: Spanner answers at 127.*\n"
                            "ok    table: table fenced_locks is as fenced_lease needs it\n"

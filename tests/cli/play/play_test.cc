@@ -58,8 +58,8 @@ TEST_F(PlayTest, APauseLongerThanTheLeaseShowsTwoWorkers) {
 }
 
 TEST_F(PlayTest, MistakesNameTheirLines) {
-  EXPECT_THAT(FirstError(playground_.Run("{\n  \"version\": 1,\n  \"protcol\": 1\n}")),
-              AllOf(StartsWith("scenario:3"), HasSubstr("protocol")));
+  const Json mistaken = playground_.Run(Replaced(std::string(kQuiet), "\"lease\"", "\n\"leese\""));
+  EXPECT_THAT(FirstError(mistaken), AllOf(StartsWith("scenario:3"), HasSubstr("lease")));
   EXPECT_THAT(FirstError(playground_.Run("")), StartsWith("scenario:1"));
   EXPECT_THAT(FirstError(playground_.Start("spindel_v2", "a crash")), HasSubstr("spindle_v2"));
 }

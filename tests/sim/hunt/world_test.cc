@@ -215,8 +215,8 @@ TEST(DrawnWorlds, AreLongerInAFew) {
       EXPECT_TRUE(at >= Instant{Seconds(3600).ns} || at <= Instant{Seconds(60).ns});
     }
   });
-  EXPECT_GT(long_ones, static_cast<int>(Fewer(20)));
-  EXPECT_GT(quiet, static_cast<int>(Fewer(15)));
+  EXPECT_GT(long_ones, static_cast<int>(Fewer(12)));
+  EXPECT_GT(quiet, static_cast<int>(Fewer(6)));
   ForEachWorld(
       Fewer(500), {.duration = Seconds(60)},
       [](const ProtocolInfo&, const Scenario& world) { EXPECT_EQ(world.duration, Seconds(60)); });

@@ -95,9 +95,9 @@ TEST(CheckersTest, EveryPartOfTheStateCountsInEquality) {
     Trace changed = before;
     change(changed.At(Seconds(2)));
     Trace same = before;
-    before.At(Seconds(2)).Happens(CalledBack{.process = before.Process("a")});
-    same.At(Seconds(2)).Happens(QuestionAsked{.process = before.Process("a")});
-    EXPECT_EQ(same.judge(), before.judge());  // these two mean nothing to any checker
+    before.At(Seconds(2)).Happens(Noted{.process = before.Process("a"), .note = {}});
+    same.At(Seconds(2)).Happens(Noted{.process = before.Process("b"), .note = {}});
+    EXPECT_EQ(same.judge(), before.judge());  // whose note it is means nothing to any checker
     EXPECT_NE(changed.judge(), before.judge());
   }
 }

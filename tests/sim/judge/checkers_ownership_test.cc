@@ -92,10 +92,9 @@ TEST(HasLockTruthfulTest, ALateGrantOfADeadPredecessorDoesNotEraseTheOwnersPast)
 }
 
 TEST(HasLockTruthfulTest, IgnoresNoAndOtherQuestions) {
-  // Leader() answers yes to having an answer; Lock() says when it is done.
+  // Leader() answers yes to having an answer.
   Trace trace = TakenByA();
   trace.IsTold("b", false, Seconds(1)).IsAnsweredYes("b", Seconds(1), {}, Question::kLeader);
-  trace.IsAnsweredYes("b", Seconds(1), {}, Question::kLock);
   ExpectHolds(trace.EndsAt(Seconds(2)), kTruthful);
 }
 

@@ -62,7 +62,8 @@ constexpr std::string_view kFull = R"({
     { "at": "96m", "do": "clock", "node": "a", "stands": true, "for": "9s" },
     { "at": "97m", "do": "delete_row", "lock": "job", "row": "job_1" },
     { "at": "98m", "do": "error", "node": "a", "of_step": "check", "code": "INTERNAL",
-      "every": "1m", "times": 2 }
+      "every": "1m", "times": 2 },
+    { "at": "99m", "do": "duplicate_request", "node": "a", "after": "1ms" }
   ],
   "schedule": [
     { "at": "0s", "event": "call_arrives", "node": "b", "incarnation": 2, "lock": "job_daily",
@@ -161,23 +162,23 @@ FaultSpec Fault(std::variant<Instant, When> trigger, AnyFault what, int16_t node
 
 TEST(ScenarioLoader, MakesOneFaultForEachNodeThatAPatternMatches) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
-  ASSERT_EQ(faults.size(), 16U);
-  EXPECT_EQ(faults[0], Fault(Instant{60'000'000'000}, StartFault{}, 2, 29));
-  EXPECT_EQ(faults[1], Fault(Instant{70'000'000'000}, StartFault{}, 3, 29));
-  EXPECT_EQ(faults[2], Fault(Instant{80'000'000'000}, StartFault{}, 4, 29));
+  ASSERT_EQ(faults.size(), 17U);
+  EXPECT_EQ(faults[0], Fault(Instant{60'000'000'000}, StartFault{}, 2, 30));
+  EXPECT_EQ(faults[1], Fault(Instant{70'000'000'000}, StartFault{}, 3, 30));
+  EXPECT_EQ(faults[2], Fault(Instant{80'000'000'000}, StartFault{}, 4, 30));
 }
 
 TEST(ScenarioLoader, ReadsFaultsWithEachOfTheirKeys) {
   const std::vector<FaultSpec> faults = Parsed(kFull).faults;
-  ASSERT_EQ(faults.size(), 16U);
+  ASSERT_EQ(faults.size(), 17U);
   const When takeover = {1, spindle_v2::steps::kTakeoverInsert, Phase::kReplied, 2, uint16_t{1}};
-  EXPECT_EQ(faults[3], Fault(takeover, PauseFault{.lasts = Seconds(9)}, 1, 30));
+  EXPECT_EQ(faults[3], Fault(takeover, PauseFault{.lasts = Seconds(9)}, 1, 31));
   const When answer = {0, steps::kHasLock, Phase::kEnded, 1, std::nullopt};
-  EXPECT_EQ(faults[4], Fault(answer, CrashFault{.restart_after = Seconds(3)}, 1, 32));
+  EXPECT_EQ(faults[4], Fault(answer, CrashFault{.restart_after = Seconds(3)}, 1, 33));
   const PartitionFault partition = {.lasts = Seconds(30), .mode = PartitionMode::kRefuse};
-  EXPECT_EQ(faults[5], Fault(Instant{}, partition, 0, 34));
-  EXPECT_EQ(faults[6], Fault(Instant{} + Seconds(5400), StopFault{}, 1, 35));
-  EXPECT_EQ(faults[7], Fault(Instant{} + Seconds(5460), DropReplyFault{}, 1, 36));
+  EXPECT_EQ(faults[5], Fault(Instant{}, partition, 0, 35));
+  EXPECT_EQ(faults[6], Fault(Instant{} + Seconds(5400), StopFault{}, 1, 36));
+  EXPECT_EQ(faults[7], Fault(Instant{} + Seconds(5460), DropReplyFault{}, 1, 37));
 }
 
 // One fault of a scenario of two nodes and one lock.
@@ -328,7 +329,7 @@ TEST(ScenarioLoader, ReadsEverythingElse) {
   expect.reach = {{.node = Waypoint::kLeader,
                    .what = StepPhase{.step = *FindStep("takeover_insert"), .phase = Phase::kSent}},
                   {.node = 1, .what = ProcessEvent::kResumed}};
-  for (Waypoint& waypoint : expect.reach) waypoint.line = 60;
+  for (Waypoint& waypoint : expect.reach) waypoint.line = 62;
   expect.faults_may_miss = true;
   EXPECT_EQ(scenario.expect, expect);
 }
@@ -347,14 +348,14 @@ TEST(ScenarioLoader, ReadsTheSchedule) {
   call.attempt = 4;
   call.call = 5;
   call.clocks = {.truetime = -Microseconds(1), .current_timestamp = Microseconds(1)};
-  call.line = 48;
+  call.line = 50;
   EXPECT_EQ(schedule[0], call);
   ScheduleEntry timer;
   timer.event = ScheduledEvent::kTimerDue;
   timer.node = 0;
   timer.timer = TimerOwner::kBeliefLapses;
   timer.id = 6;
-  timer.line = 51;
+  timer.line = 53;
   EXPECT_EQ(schedule[1], timer);
   EXPECT_EQ(schedule[2].fault, 7U);
 }

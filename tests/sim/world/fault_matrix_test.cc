@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "protocol/protocols.h"
-#include "sim/world/calls.h"
+#include "sim/world/copied_call.h"
 #include "sim/world/reached_phase.h"
 #include "tests/support/sim_testing.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace whorl::check {
+namespace whorl {
 
 // Sorts `items` by `key`, a member or a function of an item; equal ones stay in the order in which
 // they stood. (std::stable_sort needs a temporary buffer, which it requests in a way that clang's
@@ -28,4 +28,4 @@ void SortKeepingTies(std::vector<Item>& items, Key key) {
   items = std::move(sorted);
 }
 
-}  // namespace whorl::check
+}  // namespace whorl
