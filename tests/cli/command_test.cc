@@ -196,7 +196,7 @@ TEST_F(CliTest, JsonIsOneDocumentAndNothingElse) {
   EXPECT_EQ(document["scenarios"][0]["verdict"], "ok");
   EXPECT_THAT(document["scenarios"][0]["run"]["hash"].get<std::string>(),
               testing::MatchesRegex("[0-9a-f]+"));
-  EXPECT_EQ(document["scenarios"][0]["run"]["invariants"].size(), 12U);
+  EXPECT_EQ(document["scenarios"][0]["run"]["invariants"].size(), 16U);
   EXPECT_EQ(document["bad_inputs"][0]["errors"].size(), 3U);
   EXPECT_FALSE(json::parse(Whorl("protocols --json").out)["protocols"].empty());
 }

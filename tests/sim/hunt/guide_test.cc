@@ -134,9 +134,9 @@ TEST(GuidedHunt, IsAMixtureOfPlainRunsOrderedOnesAndBranches) {
   }
   EXPECT_EQ(branches, (kRuns - kPlain) / 8);
   const uint64_t drawn = kRuns - kPlain - branches;
-  // A third.
-  EXPECT_GT(same - kPlain, drawn * 25 / 100);
-  EXPECT_LT(same - kPlain, drawn * 42 / 100);
+  // A sixth.
+  EXPECT_GT(same - kPlain, drawn * 11 / 100);
+  EXPECT_LT(same - kPlain, drawn * 23 / 100);
 }
 
 // By priorities, a slower node stays slower for a while: messages of two nodes keep their order.
