@@ -22,7 +22,6 @@
 #include <string>
 #include <vector>
 
-#include "protocol/spanner/words.h"
 #include "sim/hunt/baseline.h"
 
 namespace whorl::cli {

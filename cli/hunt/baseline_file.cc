@@ -18,7 +18,6 @@
 #include "cli/inputs.h"
 #include "cli/shards/report_file.h"
 #include "cli/version.h"
-#include "protocol/protocols.h"
 #include "sim/report/json_print.h"
 
 namespace whorl::cli {

@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::string_view kPlayFooter = R"(Examples:
   whorl play
-  whorl play scenarios/incidents --port 8080
+  whorl play scenarios --port 8080
 
 Opens nothing by itself: open the address that is printed in a browser of this machine. The page has a scenario at
 the left and its run at the right, drawn anew when the scenario changes. "Save" writes into DIR, and replaces no

@@ -56,7 +56,7 @@ TEST_F(UnconfirmedTest, HasALineOfItsOwnAndDoesNotHold) {
   const std::string text = Printed();
   EXPECT_THAT(text, AllOf(HasSubstr("\nnot confirmed: isolation (promised), 1 fault"),
                           HasSubstr("neither found nor held"), Not(HasSubstr("violated: ")),
-                          HasSubstr("\nholds: no_wedge\n")));
+                          HasSubstr(", since it is not promised: no_wedge\n")));
   const sim::Json document = ExploredDocument(report_);
   EXPECT_EQ(document["invariants"]["isolation"]["verdict"], "unknown");
   EXPECT_EQ(document["invariants"]["isolation"]["counterexamples"][0]["confirmed"], false);

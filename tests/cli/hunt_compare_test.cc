@@ -87,7 +87,7 @@ TEST_F(CliCompareTest, JsonLinesSayWhatIsComparedAndFound) {
                 Ends(0, HasSubstr(line["invariant"].get<std::string>() + " violated at")))
         << line;
   }
-  EXPECT_EQ(invariants, 12U);
+  EXPECT_EQ(invariants, 16U);
   EXPECT_EQ(figures, 5U);
 }
 

@@ -58,7 +58,7 @@ TEST_F(JunitCliTest, ReplayHasATestForEachScenario) {
   EXPECT_EQ(Whorl("replay . --junit junit.xml").code, 1);
   EXPECT_THAT(Report(), AllOf(HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\""),
                               HasSubstr("name=\"wrong\""), HasSubstr("one_live_token"),
-                              HasSubstr("replay wrong.json --seed 5")));
+                              HasSubstr("replay ./wrong.json --seed 5")));
   Write("bad.json", "{");
   EXPECT_EQ(Whorl("replay quiet.json bad.json --junit junit.xml").code, 2);
   EXPECT_THAT(Report(), AllOf(HasSubstr("failures=\"0\" errors=\"1\""), HasSubstr("bad.json:1")));
@@ -89,11 +89,11 @@ TEST_F(JunitCliTest, ASearchThatWasNotCompleteIsAnError) {
 
 TEST_F(JunitCliTest, CheckFailsInWhatIsViolated) {
   Write("two.jsonl",
-        R"({"event":"process","process":"a","offset":"0s","lease":"5s"}
-{"event":"process","process":"b","offset":"0s","lease":"5s"}
-{"event":"works","process":"a","lock":"l","at":"2026-01-01T00:00:00Z"}
-{"event":"works","process":"b","lock":"l","at":"2026-01-01T00:00:01Z"}
-{"event":"rests","process":"a","lock":"l","at":"2026-01-01T00:00:02Z"}
+        R"({"event":"process","id":"a","offset":["0s","0s"],"lease":"5s"}
+{"event":"process","id":"b","offset":["0s","0s"],"lease":"5s"}
+{"event":"works","id":"a","lock":"l","time":"2026-01-01T00:00:00Z"}
+{"event":"works","id":"b","lock":"l","time":"2026-01-01T00:00:01Z"}
+{"event":"rests","id":"a","lock":"l","time":"2026-01-01T00:00:02Z"}
 )");
   const Ended ended = Whorl("check two.jsonl --protocol fenced_lease --junit junit.xml");
   EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
