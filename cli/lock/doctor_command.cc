@@ -191,7 +191,22 @@ class Doctor {
           "name another table by --table");
       return false;
     }
+    if (IsOfAnother()) return false;
     Say("table", Health::kOk, Cat("table ", table_, " is as ", info_.name, " needs it"));
+    return true;
+  }
+
+  // Whether the table is that of a protocol whose columns contain this one's, which is said.
+  bool IsOfAnother() {
+    const ProtocolInfo* whose = nullptr;
+    std::optional<Transaction> probe = real_client::ForeignProbeOf(info_, table_, whose);
+    if (!probe) return false;
+    Duration took;
+    const Status read = Execute(*std::move(probe), took);
+    if (!read.ok()) return false;
+    Say("table", Health::kBad,
+        std::string(real_client::JudgeForeignProbe(info_, table_, *whose, read).message.view()),
+        "name another table by --table");
     return true;
   }
 
