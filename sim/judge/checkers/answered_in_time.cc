@@ -15,6 +15,7 @@ AnsweredInTime::Part* AnsweredInTime::PartOf(ProcessId process, uint16_t lock, c
   return part.process == process && now.ledger.IsCurrent(process) ? &part : nullptr;
 }
 
+// Only when something may be overdue: it looks at all parts. What is due no more leaves next_due too early.
 void AnsweredInTime::FindNext() {
   next_due = kNever;
   for (const Part& part : parts) next_due = std::min({next_due, part.due, part.lock_due});
@@ -35,7 +36,7 @@ void AnsweredInTime::Update(Part& part, const Now& now) {
     // Once more for a clock that is slow.
     part.lock_due = now.at + now.setup.rules->lock_looks_every * 11 / 10 + allowed;
   }
-  FindNext();
+  next_due = std::min({next_due, part.due, part.lock_due});
 }
 
 void AnsweredInTime::Update(ProcessId process, const Now& now) {
@@ -49,7 +50,6 @@ void AnsweredInTime::Forget(ProcessId process, const Now& now) {
     Part& part = parts[now.setup.ParticipationIndex(process.node, lock)];
     if (part.process.incarnation <= process.incarnation) part = {.process = process};
   }
-  FindNext();
 }
 
 void AnsweredInTime::On(const ParticipationEnded& x, const Now& now) {

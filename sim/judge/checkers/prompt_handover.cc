@@ -34,6 +34,7 @@ PromptHandover::Part* PromptHandover::PartOf(ProcessId process, uint16_t lock,
   return part.process == process ? &part : nullptr;
 }
 
+// Only when something may be overdue: it looks at all parts. What is due no more leaves next_due too early.
 void PromptHandover::FindNext() {
   next_due = kNever;
   for (const Part& part : parts) next_due = std::min(next_due, part.gives_back.due);
@@ -68,7 +69,7 @@ void PromptHandover::OweRelease(Part& part, uint16_t lock, const RunNow& now) {
   if (!newest || !newest->held || newest->released || newest->owner != part.process) return;
   if (!IsWithinLease(*newest, part.process, now)) return;
   part.gives_back = {.since = now.at, .due = now.at + RoundTrips(now.setup)};
-  FindNext();
+  next_due = std::min(next_due, part.gives_back.due);
 }
 
 void PromptHandover::BeginAnew(ProcessId process, const RunNow& now) {
@@ -76,7 +77,6 @@ void PromptHandover::BeginAnew(ProcessId process, const RunNow& now) {
     parts[now.setup.ParticipationIndex(process.node, lock)] = {.process = process};
     if (taken[lock].due != kNever) OweTaking(lock, now);
   }
-  FindNext();
 }
 
 void PromptHandover::On(const ProcessGone& x, const RunNow& now) {
@@ -88,7 +88,6 @@ void PromptHandover::On(const ProcessGone& x, const RunNow& now) {
     }
     if (taken[lock].due != kNever) OweTaking(lock, now);
   }
-  FindNext();
 }
 
 void PromptHandover::On(const ProcessStopped& x, const RunNow& now) {
@@ -140,7 +139,7 @@ void PromptHandover::OweTaking(uint16_t lock, const RunNow& now) {
     clock.due =
         now.at + now.setup.locks[lock].longest_lease * percent / 100 + RoundTrips(now.setup);
   }
-  FindNext();
+  next_due = std::min(next_due, clock.due);
 }
 
 void PromptHandover::On(const VersionChanged& x, const RunNow& now) {
@@ -155,7 +154,6 @@ void PromptHandover::On(const VersionChanged& x, const RunNow& now) {
   }
   taken[x.lock] = {};
   if (given_back) return OweTaking(x.lock, now);
-  FindNext();
 }
 
 void PromptHandover::Expire(const RunNow& now) {

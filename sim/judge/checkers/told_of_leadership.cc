@@ -23,6 +23,7 @@ Instant DueOf(const ToldOfLeadership::Part& part, const Now& now) {
 
 }  // namespace
 
+// Only when something may be overdue: it looks at all parts. What is due no more leaves next_due too early.
 void ToldOfLeadership::FindNext() {
   next_due = kNever;
   for (const Part& part : parts) next_due = std::min(next_due, part.due);
@@ -36,7 +37,7 @@ void ToldOfLeadership::Update(Part& part, const Now& now) {
   } else if (part.due == kNever) {
     part.due = DueOf(part, now);
   }
-  FindNext();
+  next_due = std::min(next_due, part.due);
 }
 
 void ToldOfLeadership::Update(ProcessId process, const Now& now) {
@@ -52,7 +53,6 @@ void ToldOfLeadership::Forget(ProcessId process, const Now& now) {
     Part& part = parts[now.setup.ParticipationIndex(process.node, lock)];
     if (part.process.incarnation <= process.incarnation) part = {.process = process};
   }
-  FindNext();
 }
 
 void ToldOfLeadership::On(const ProcessStopped& x, const Now& now) {
