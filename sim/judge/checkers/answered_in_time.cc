@@ -15,12 +15,6 @@ AnsweredInTime::Part* AnsweredInTime::PartOf(ProcessId process, uint16_t lock, c
   return part.process == process && now.ledger.IsCurrent(process) ? &part : nullptr;
 }
 
-// Only when something may be overdue: it looks at all parts. What is due no more leaves next_due too early.
-void AnsweredInTime::FindNext() {
-  next_due = kNever;
-  for (const Part& part : parts) next_due = std::min({next_due, part.due, part.lock_due});
-}
-
 void AnsweredInTime::Update(Part& part, const Now& now) {
   const Duration allowed = kAnsweredWithin + now.setup.host_delay;
   const bool paused = now.ledger.IsPaused(part.process.node);
@@ -36,7 +30,7 @@ void AnsweredInTime::Update(Part& part, const Now& now) {
     // Once more for a clock that is slow.
     part.lock_due = now.at + now.setup.rules->lock_looks_every * 11 / 10 + allowed;
   }
-  next_due = std::min({next_due, part.due, part.lock_due});
+  due_times.Set(IndexOf(part), std::min(part.due, part.lock_due));
 }
 
 void AnsweredInTime::Update(ProcessId process, const Now& now) {
@@ -48,7 +42,9 @@ void AnsweredInTime::Update(ProcessId process, const Now& now) {
 void AnsweredInTime::Forget(ProcessId process, const Now& now) {
   for (const uint16_t lock : now.setup.Node(process.node).locks) {
     Part& part = parts[now.setup.ParticipationIndex(process.node, lock)];
-    if (part.process.incarnation <= process.incarnation) part = {.process = process};
+    if (part.process.incarnation > process.incarnation) continue;
+    part = {.process = process};
+    due_times.Set(IndexOf(part), kNever);
   }
 }
 
@@ -90,11 +86,9 @@ void AnsweredInTime::CountAsking(ProcessId process, uint16_t lock, int32_t more,
 }
 
 void AnsweredInTime::Expire(const Now& now) {
-  for (size_t i = 0; i < parts.size(); ++i) {
-    Part& part = parts[i];
-    const Instant due = std::min(part.due, part.lock_due);
-    if (now.at <= due) continue;
-    const auto lock = static_cast<uint16_t>(i % now.setup.locks.size());
+  for (const auto& [index, due] : due_times.TakePassed(now.at)) {
+    Part& part = parts[index];
+    const auto lock = static_cast<uint16_t>(index % now.setup.locks.size());
     now.Violated({.invariant = kInvariant, .lock = lock, .at = due, .by = {}}, [&] {
       return now.NameOf(part.process) +
              (due == part.due ? " has not answered a question about lock "
@@ -104,7 +98,6 @@ void AnsweredInTime::Expire(const Now& now) {
     part.due = part.lock_due = kNever;
     part.overdue = true;
   }
-  FindNext();
 }
 
 }  // namespace whorl::sim

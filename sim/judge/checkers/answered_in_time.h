@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/judge/checkers/due_times.h"
 #include "sim/judge/checkers/tally.h"
 
 namespace whorl::sim {
@@ -32,12 +33,12 @@ struct AnsweredInTime {
     WHORL_FIELDS(Part, process, asked, asking, locks, ended, overdue, due, lock_due);
   };
 
-  std::vector<Part> parts;    // by CheckerSetup::ParticipationIndex
-  Instant next_due = kNever;  // the earliest of all
-  WHORL_FIELDS(AnsweredInTime, parts, next_due);
+  std::vector<Part> parts;  // by CheckerSetup::ParticipationIndex
+  DueTimes due_times;       // by the same: the earlier of both
+  WHORL_FIELDS(AnsweredInTime, parts, due_times);
 
   static AnsweredInTime For(const CheckerSetup& setup) {
-    return {.parts = std::vector<Part>(setup.ParticipationCount())};
+    return {.parts = std::vector<Part>(setup.ParticipationCount()), .due_times = {}};
   }
 
   void On(const ProcessStarted& x, const Now& now) { Forget(x.process, now); }
@@ -56,7 +57,7 @@ struct AnsweredInTime {
 
   // Called before the observation of this instant is handled.
   void PassTo(const Now& now) {
-    if (now.at > next_due) Expire(now);
+    if (due_times.MayHavePassed(now.at)) Expire(now);
   }
 
  private:
@@ -71,7 +72,7 @@ struct AnsweredInTime {
   void Update(Part& part, const Now& now);
   // Null if the process is not the newest of its node.
   Part* PartOf(ProcessId process, uint16_t lock, const Now& now);
-  void FindNext();
+  size_t IndexOf(const Part& part) const { return static_cast<size_t>(&part - parts.data()); }
 };
 
 }  // namespace whorl::sim

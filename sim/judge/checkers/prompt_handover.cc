@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace whorl::sim {
 namespace {
@@ -34,13 +35,6 @@ PromptHandover::Part* PromptHandover::PartOf(ProcessId process, uint16_t lock,
   return part.process == process ? &part : nullptr;
 }
 
-// Only when something may be overdue: it looks at all parts. What is due no more leaves next_due too early.
-void PromptHandover::FindNext() {
-  next_due = kNever;
-  for (const Part& part : parts) next_due = std::min(next_due, part.gives_back.due);
-  for (const Obligation& clock : taken) next_due = std::min(next_due, clock.due);
-}
-
 bool PromptHandover::IsUndisturbed(const Obligation& obligation, const RunNow& now) const {
   return faults == 0 && !now.disturbances.Hangs() &&
          (disturbed == kNever || disturbed + now.setup.rules->handover.settles <= obligation.since);
@@ -68,13 +62,19 @@ void PromptHandover::OweRelease(Part& part, uint16_t lock, const RunNow& now) {
   if (!now.setup.rules->handover.gives_back) return;
   if (!newest || !newest->held || newest->released || newest->owner != part.process) return;
   if (!IsWithinLease(*newest, part.process, now)) return;
-  part.gives_back = {.since = now.at, .due = now.at + RoundTrips(now.setup)};
-  next_due = std::min(next_due, part.gives_back.due);
+  SetGivesBack(now.setup.ParticipationIndex(part.process.node, lock),
+               {.since = now.at, .due = now.at + RoundTrips(now.setup)});
+}
+
+void PromptHandover::Forget(ProcessId process, uint16_t lock, const RunNow& now) {
+  const size_t index = now.setup.ParticipationIndex(process.node, lock);
+  parts[index] = {.process = process};
+  due_back.Set(index, kNever);
 }
 
 void PromptHandover::BeginAnew(ProcessId process, const RunNow& now) {
   for (const uint16_t lock : now.setup.Node(process.node).locks) {
-    parts[now.setup.ParticipationIndex(process.node, lock)] = {.process = process};
+    Forget(process, lock, now);
     if (taken[lock].due != kNever) OweTaking(lock, now);
   }
 }
@@ -84,7 +84,7 @@ void PromptHandover::On(const ProcessGone& x, const RunNow& now) {
     if (Part* part = PartOf(x.process, lock, now.setup)) {
       // Its release may be on the way, and it announces nothing any more.
       if (part->gives_back.due != kNever) disturbed = now.at;
-      *part = {.process = x.process};
+      Forget(x.process, lock, now);
     }
     if (taken[lock].due != kNever) OweTaking(lock, now);
   }
@@ -131,15 +131,14 @@ void PromptHandover::On(const TransactionFinished& x, const RunNow& now) {
 
 void PromptHandover::OweTaking(uint16_t lock, const RunNow& now) {
   const HandoverRule& rule = now.setup.rules->handover;
-  Obligation& clock = taken[lock];
-  clock = {.since = now.at, .due = kNever};
+  Obligation clock = {.since = now.at, .due = kNever};
   if (now.ledger.CandidateCount(lock) > 0) {
     const int64_t percent =
         now.setup.announces_releases ? rule.announced_percent : rule.poll_percent;
     clock.due =
         now.at + now.setup.locks[lock].longest_lease * percent / 100 + RoundTrips(now.setup);
   }
-  next_due = std::min(next_due, clock.due);
+  SetTaken(lock, clock);
 }
 
 void PromptHandover::On(const VersionChanged& x, const RunNow& now) {
@@ -147,41 +146,38 @@ void PromptHandover::On(const VersionChanged& x, const RunNow& now) {
   if (!now.setup.rules->handover.gives_back) return;
   // A release may leave the token in the row.
   if (x.kind == TokenChange::kKept && !given_back) return;
-  for (size_t node = 0; node < now.setup.nodes.size(); ++node) {
-    Part& part = parts[now.setup.ParticipationIndex(static_cast<int16_t>(node), x.lock)];
-    const bool keeps = x.after && x.after->owner == part.process && !x.after->released;
-    if (!keeps) part.gives_back = {};
+  // Backwards, since SetGivesBack removes what it looks at.
+  for (size_t i = due_back.dues.size(); i-- > 0;) {
+    const size_t index = due_back.dues[i].place;
+    if (index % now.setup.locks.size() != x.lock) continue;
+    const bool keeps = x.after && x.after->owner == parts[index].process && !x.after->released;
+    if (!keeps) SetGivesBack(index, {});
   }
-  taken[x.lock] = {};
+  SetTaken(x.lock, {});
   if (given_back) return OweTaking(x.lock, now);
 }
 
 void PromptHandover::Expire(const RunNow& now) {
-  for (size_t i = 0; i < parts.size(); ++i) {
-    Part& part = parts[i];
-    if (now.at <= part.gives_back.due) continue;
-    const Obligation clock = part.gives_back;
-    part.gives_back = {};
+  for (const auto& [index, due] : due_back.TakePassed(now.at)) {
+    Part& part = parts[index];
+    const Obligation clock = std::exchange(part.gives_back, {});
     if (!IsUndisturbed(clock, now)) continue;
-    const auto lock = static_cast<uint16_t>(i % now.setup.locks.size());
-    now.Violated({.invariant = kInvariant, .lock = lock, .at = clock.due, .by = {}}, [&] {
+    const auto lock = static_cast<uint16_t>(index % now.setup.locks.size());
+    now.Violated({.invariant = kInvariant, .lock = lock, .at = due, .by = {}}, [&] {
       return now.NameOf(part.process) + " had not given lock " + now.QuotedLock(lock) + " back " +
              FormatDuration(clock.due - clock.since) + " after it had ended its part and its work";
     });
   }
-  for (size_t i = 0; i < taken.size(); ++i) {
-    if (now.at <= taken[i].due) continue;
-    const Obligation clock = taken[i];
-    taken[i] = {};
+  for (const auto& [index, due] : due_taken.TakePassed(now.at)) {
+    const Obligation clock = std::exchange(taken[index], {});
     if (!IsUndisturbed(clock, now)) continue;
-    const auto lock = static_cast<uint16_t>(i);
-    now.Violated({.invariant = kInvariant, .lock = lock, .at = clock.due, .by = {}}, [&] {
+    const auto lock = static_cast<uint16_t>(index);
+    now.Violated({.invariant = kInvariant, .lock = lock, .at = due, .by = {}}, [&] {
       return "nobody had taken lock " + now.QuotedLock(lock) + " " +
              FormatDuration(clock.due - clock.since) + " after it was given back" +
              (now.setup.announces_releases ? ", which was announced" : "");
     });
   }
-  FindNext();
 }
 
 }  // namespace whorl::sim

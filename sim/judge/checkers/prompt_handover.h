@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/judge/checkers/due_times.h"
 #include "sim/judge/checkers/run_now.h"
 #include "sim/judge/checkers/tally.h"
 
@@ -43,12 +44,15 @@ struct PromptHandover {
   std::vector<Obligation> taken;  // by lock: by when it has to be taken
   int64_t faults = 0;             // active, but for orderly ones
   Instant disturbed = kNever;     // when the run was disturbed last; kNever: it never was
-  Instant next_due = kNever;      // the earliest of all clocks
-  WHORL_FIELDS(PromptHandover, parts, taken, faults, disturbed, next_due);
+  DueTimes due_back;              // Part::gives_back, by the index of the part
+  DueTimes due_taken;             // `taken`, by lock
+  WHORL_FIELDS(PromptHandover, parts, taken, faults, disturbed, due_back, due_taken);
 
   static PromptHandover For(const CheckerSetup& setup) {
     return {.parts = std::vector<Part>(setup.ParticipationCount()),
-            .taken = std::vector<Obligation>(setup.locks.size())};
+            .taken = std::vector<Obligation>(setup.locks.size()),
+            .due_back = {},
+            .due_taken = {}};
   }
 
   void On(const FaultBegan& x, const RunNow& now) { CountFault(x.fault, 1, now); }
@@ -71,7 +75,7 @@ struct PromptHandover {
 
   // Called before the observation of this instant is handled.
   void PassTo(const RunNow& now) {
-    if (now.at > next_due) Expire(now);
+    if (due_back.MayHavePassed(now.at) || due_taken.MayHavePassed(now.at)) Expire(now);
   }
 
  private:
@@ -80,12 +84,21 @@ struct PromptHandover {
   // Nothing has disturbed what began then, and has to have ended by now.
   bool IsUndisturbed(const Obligation& obligation, const RunNow& now) const;
   void BeginAnew(ProcessId process, const RunNow& now);
+  // Nothing is known of its part any more.
+  void Forget(ProcessId process, uint16_t lock, const RunNow& now);
   // A process that has ended its part and its work owns the lock.
   void OweRelease(Part& part, uint16_t lock, const RunNow& now);
   void OweTaking(uint16_t lock, const RunNow& now);
   // Null if the process is not the newest of its node.
   Part* PartOf(ProcessId process, uint16_t lock, const CheckerSetup& setup);
-  void FindNext();
+  void SetGivesBack(size_t index, const Obligation& obligation) {
+    parts[index].gives_back = obligation;
+    due_back.Set(index, obligation.due);
+  }
+  void SetTaken(uint16_t lock, const Obligation& obligation) {
+    taken[lock] = obligation;
+    due_taken.Set(lock, obligation.due);
+  }
 };
 
 }  // namespace whorl::sim

@@ -23,12 +23,6 @@ Instant DueOf(const ToldOfLeadership::Part& part, const Now& now) {
 
 }  // namespace
 
-// Only when something may be overdue: it looks at all parts. What is due no more leaves next_due too early.
-void ToldOfLeadership::FindNext() {
-  next_due = kNever;
-  for (const Part& part : parts) next_due = std::min(next_due, part.due);
-}
-
 void ToldOfLeadership::Update(Part& part, const Now& now) {
   const bool agree = part.told == part.believes;
   if (agree) part.overdue = false;
@@ -37,7 +31,7 @@ void ToldOfLeadership::Update(Part& part, const Now& now) {
   } else if (part.due == kNever) {
     part.due = DueOf(part, now);
   }
-  next_due = std::min(next_due, part.due);
+  due_times.Set(IndexOf(part), part.due);
 }
 
 void ToldOfLeadership::Update(ProcessId process, const Now& now) {
@@ -51,7 +45,9 @@ void ToldOfLeadership::Update(ProcessId process, const Now& now) {
 void ToldOfLeadership::Forget(ProcessId process, const Now& now) {
   for (const uint16_t lock : now.setup.Node(process.node).locks) {
     Part& part = parts[now.setup.ParticipationIndex(process.node, lock)];
-    if (part.process.incarnation <= process.incarnation) part = {.process = process};
+    if (part.process.incarnation > process.incarnation) continue;
+    part = {.process = process};
+    due_times.Set(IndexOf(part), kNever);
   }
 }
 
@@ -96,18 +92,16 @@ void ToldOfLeadership::On(const CalledBack& x, const Now& now) {
 }
 
 void ToldOfLeadership::Expire(const Now& now) {
-  for (size_t i = 0; i < parts.size(); ++i) {
-    Part& part = parts[i];
-    if (now.at <= part.due) continue;
-    const auto lock = static_cast<uint16_t>(i % now.setup.locks.size());
-    now.Violated({.invariant = kInvariant, .lock = lock, .at = part.due, .by = {}}, [&] {
+  for (const auto& [index, due] : due_times.TakePassed(now.at)) {
+    Part& part = parts[index];
+    const auto lock = static_cast<uint16_t>(index % now.setup.locks.size());
+    now.Violated({.invariant = kInvariant, .lock = lock, .at = due, .by = {}}, [&] {
       return now.NameOf(part.process) + " was not told that it " +
              (part.believes ? "leads" : "no longer leads") + " lock " + now.QuotedLock(lock);
     });
     part.due = kNever;
     part.overdue = true;
   }
-  FindNext();
 }
 
 }  // namespace whorl::sim

@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "sim/judge/checkers/due_times.h"
 #include "sim/judge/checkers/tally.h"
 
 namespace whorl::sim {
@@ -31,12 +32,12 @@ struct ToldOfLeadership {
     WHORL_FIELDS(Part, process, believes, told, ended, overdue, due);
   };
 
-  std::vector<Part> parts;    // by CheckerSetup::ParticipationIndex
-  Instant next_due = kNever;  // the earliest of all
-  WHORL_FIELDS(ToldOfLeadership, parts, next_due);
+  std::vector<Part> parts;  // by CheckerSetup::ParticipationIndex
+  DueTimes due_times;       // by the same
+  WHORL_FIELDS(ToldOfLeadership, parts, due_times);
 
   static ToldOfLeadership For(const CheckerSetup& setup) {
-    return {.parts = std::vector<Part>(setup.ParticipationCount())};
+    return {.parts = std::vector<Part>(setup.ParticipationCount()), .due_times = {}};
   }
 
   void On(const ProcessStarted& x, const Now& now) { Forget(x.process, now); }
@@ -50,7 +51,7 @@ struct ToldOfLeadership {
 
   // Called before the observation of this instant is handled.
   void PassTo(const Now& now) {
-    if (now.at > next_due) Expire(now);
+    if (due_times.MayHavePassed(now.at)) Expire(now);
   }
 
  private:
@@ -59,7 +60,7 @@ struct ToldOfLeadership {
   void Forget(ProcessId process, const Now& now);
   void Update(ProcessId process, const Now& now);
   void Update(Part& part, const Now& now);
-  void FindNext();
+  size_t IndexOf(const Part& part) const { return static_cast<size_t>(&part - parts.data()); }
 };
 
 }  // namespace whorl::sim
