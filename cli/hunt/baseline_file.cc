@@ -253,7 +253,7 @@ class BaselineReader {
 
  private:
   void ReadHead(const Json& json) {
-    if (At(json, "format").get<std::string>() != kBaselineFormatName) Refuse("of another format");
+    CheckFormatName(json, kBaselineFormatName);
     if (At(json, "version").get<int>() != kBaselineFormat) {
       Refuse("of another version of whorl; record it anew by --save-baseline");
     }

@@ -40,10 +40,10 @@ constexpr std::string_view kHuntFooter = R"(Examples:
   whorl hunt --from scenarios/s4_token_goes_back.json --runs 1        that scenario, made smaller
   whorl hunt --from scenarios/s4_token_goes_back.json --runs 500      and worlds like it
   whorl hunt --compare spindle_v3 fenced_lease --runs 500             the same worlds for both
-  whorl hunt --protocol spindle_v3 --runs 2000 --save-baseline v3.jsonl    what its runs do now
-  whorl hunt --runs 1000000 --shard 3/8 --json > 3.jsonl
+  whorl hunt --protocol spindle_v3 --runs 2000 --save-baseline v3.baseline    what its runs do now
+  whorl hunt --runs 1000000 --shard 3/8 --json > 3.hunt
   whorl hunt --draws --runs 1000                  what its runs contain, and how many have it
-  whorl hunt --merge *.jsonl                      shards, run on any machines, added up
+  whorl hunt --merge *.hunt                       shards, run on any machines, added up
 
 A run is a world drawn from the seed and its number, and mostly lasts 120 simulated seconds: faults, then
 time to recover. What is found is grouped by invariant and by the step at which it broke, and the

@@ -291,7 +291,7 @@ class ReportReader {
   }
 
   void CheckHunt(const Json& json) {
-    if (At(json, "format").get<std::string>() != kHuntFormatName) Refuse("of another format");
+    CheckFormatName(json, kHuntFormatName);
     if (At(json, "version").get<int>() != kHuntFormat) {
       Refuse("of another version of whorl; merge it with the whorl that wrote it");
     }

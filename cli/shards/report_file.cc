@@ -20,7 +20,7 @@ namespace {
 using sim::Json;
 
 void CheckFormat(const Json& json, const ShardFormat& format) {
-  if (At(json, "format").get<std::string>() != format.name) Refuse("of another format");
+  CheckFormatName(json, format.name);
   if (At(json, "version").get<int>() != format.version ||
       At(json, "whorl").get<std::string>() != kVersion) {
     Refuse("of another version of whorl; merge it with the whorl that wrote it");
@@ -87,6 +87,12 @@ std::string RefusalOf(std::string_view no_json, const std::function<void()>& rea
 const Json& At(const Json& json, std::string_view key) {
   if (!json.is_object() || !json.contains(key)) Refuse(Cat("no ", Quoted(key)));
   return json[std::string(key)];
+}
+
+void CheckFormatName(const Json& json, std::string_view name) {
+  const auto found = At(json, "format").get<std::string>();
+  if (found != name)
+    Refuse(Cat("of another format, ", Quoted(found), " instead of ", Quoted(name)));
 }
 
 uint64_t Unsigned(const Json& json, int base) {

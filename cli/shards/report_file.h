@@ -47,6 +47,9 @@ std::string RefusalOf(std::string_view no_json, const std::function<void()>& rea
 // The value of a key that has to be there.
 const sim::Json& At(const sim::Json& json, std::string_view key);
 
+// Refuses a document whose "format" is not `name`, and says which one it has.
+void CheckFormatName(const sim::Json& json, std::string_view name);
+
 // The number that a string holds.
 uint64_t Unsigned(const sim::Json& json, int base = 10);
 

@@ -273,7 +273,8 @@ TEST(BaselineFile, SaysWhatIsWrongAndWhere) {
   const std::vector<Damage> damages = {
       {"\"version\":1", "\"version\":2", "b.jsonl:1: expected a line that whorl hunt"},
       {"\"version\":1", "\"version\":2", "another version of whorl; record it anew"},
-      {"whorl-baseline", "whorl-hunt", "of another format"},
+      {"whorl-baseline", "whorl-hunt",
+       "of another format, \"whorl-hunt\" instead of \"whorl-baseline\""},
       {"[\"spindle_v3\"]", "[\"spindle_v9\"]", "unknown protocol \"spindle_v9\""},
       {"\"runs\":4,\"hash\"", "\"runs\":5,\"hash\"", "b.jsonl:2: "},
       {"\"levels\":\"ABAB\"", "\"levels\":\"ABA9999999999999999999\"", "levels of more runs"},
