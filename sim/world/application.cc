@@ -124,6 +124,8 @@ void ApplicationStep::On(const ApplicationStopRequested& stop) {
   if (config_.use == Use::kLock && stop.believes) state_.unlocks = true;
   if (config_.use == Use::kLock && state_.stopping) return;
   Unlock();
+  // Its part may have ended before, while it was at work.
+  if (state_.ended && at_work && !AtWork()) out_.emplace_back(WorkStopped{});
   EndParticipation(StopReason::kCancelled);
 }
 

@@ -259,6 +259,16 @@ TEST_F(Application, AtTheDeadlineWorkStopsWhenItLeadsNoMore) {
   EXPECT_THAT(LeadsNoMore(), ElementsAre(Cancels(kNextWrite), Cancels(kWorkDone), WorkStopped{}));
 }
 
+// Its part has ended by then, so nothing else tells the protocol.
+TEST_F(AskingApplication, AStopAfterTheDeadlineSaysThatItEndsTheWork) {
+  Starts();
+  Fires(kNextWrite);
+  Hears(Question::kHasLock, true);
+  ASSERT_TRUE(state_.working);
+  EXPECT_THAT(Fires(kDeadline), Not(Contains(ApplicationEffect(WorkStopped{}))));
+  EXPECT_THAT(IsToStop(/*believes=*/false), Contains(ApplicationEffect(WorkStopped{})));
+}
+
 TEST_F(Application, WithoutWorkTheDeadlineSaysSoAtOnce) {
   Starts();
   EXPECT_THAT(Fires(kDeadline),
