@@ -62,6 +62,9 @@ void PromptHandover::OweRelease(Part& part, uint16_t lock, const RunNow& now) {
   if (!now.setup.rules->handover.gives_back) return;
   if (!newest || !newest->held || newest->released || newest->owner != part.process) return;
   if (!IsWithinLease(*newest, part.process, now)) return;
+  // Its own deadline may be earlier than the row says, if it never learned that its last renewal was committed.
+  const std::optional<Token> own = now.ledger.OwnToken(part.process, lock, now.setup);
+  if (newest->token && own != newest->token) return;
   SetGivesBack(now.setup.ParticipationIndex(part.process.node, lock),
                {.since = now.at, .due = now.at + RoundTrips(now.setup)});
 }

@@ -187,6 +187,16 @@ TEST(PromptHandoverTest, ALeaseThatIsOverIsNotGivenBack) {
   ExpectHolds(row.AtEnd(), kHandover);
 }
 
+// It never learned that its last renewal was committed, so its own deadline is over before the row's.
+TEST(PromptHandoverTest, AProcessWhoseOwnDeadlineIsOverGivesNothingBack) {
+  Row1 row;
+  row.Leads().At(Seconds(2)).trace.IsAtWork("a");
+  row.IsStopped(Seconds(3)).At(Seconds(9)).Writes(kBeat);
+  row.At(Seconds(11)).trace.Knows("a", std::nullopt, false, false);
+  row.At(Seconds(12)).trace.IsAtWork("a", false);
+  ExpectHolds(row.AtEnd(), kHandover);
+}
+
 TEST(PromptHandoverTest, ARowThatItNeverBelievedInNeedNotBeGivenBack) {
   Row1 row;
   row.At(Seconds(1)).Begins(kTake).Writes(kTake).Ends(kTake);
