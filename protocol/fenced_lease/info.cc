@@ -15,7 +15,7 @@ constexpr std::array<StepName, 5> kSteps = {steps::kRead, steps::kTake, steps::k
                                             steps::kBeat, steps::kRelease};
 constexpr std::array<StepName, 1> kStepsWithoutCommit = {steps::kRead};
 constexpr std::array<StepName, 2> kUrgentSteps = {steps::kBeat, steps::kRelease};
-constexpr std::array<PromiseLimit, 10> kPromiseLimits = {
+constexpr std::array<PromiseLimit, 13> kPromiseLimits = {
     {{Invariant::kHasLockTruthful, Circumstance::kOperatorWrites, VoidFor::kLongestLease},
      {Invariant::kLeaseRespected, Circumstance::kOperatorWrites, VoidFor::kLongestLease},
      {Invariant::kSingleLeaderBelief, Circumstance::kRowReleased, VoidFor::kLongestLease},
@@ -27,7 +27,11 @@ constexpr std::array<PromiseLimit, 10> kPromiseLimits = {
       VoidFor::kLongestLease},
      {Invariant::kHasLockTruthful, Circumstance::kClockStands, VoidFor::kLongestLease},
      {Invariant::kHandedTokenMonotonic, Circumstance::kClockStands, VoidFor::kLongestLease},
-     {Invariant::kSingleLeaderBelief, Circumstance::kClockStands, VoidFor::kLongestLease}}};
+     {Invariant::kSingleLeaderBelief, Circumstance::kClockStands, VoidFor::kLongestLease},
+     // Who still believes does not look for a row that was given back.
+     {Invariant::kPromptHandover, Circumstance::kRowReleased, VoidFor::kLongestLease},
+     {Invariant::kPromptHandover, Circumstance::kOperatorWritesAmongLeases, VoidFor::kLongestLease},
+     {Invariant::kPromptHandover, Circumstance::kClockStands, VoidFor::kLongestLease}}};
 constexpr std::array<ColumnInfo, 6> kColumns = {{
     {.name = "name", .type = Type::kString, .key = true},
     {.name = "heartbeat", .type = Type::kTimestamp},
