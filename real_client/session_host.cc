@@ -25,9 +25,9 @@ void SessionHost::Do(F verb, const Args&... args) {
 
 void SessionHost::Open() { Do(OpenPool, MonotonicNow()); }
 
-void SessionHost::Ask(AskerId asker, Granted granted) {
+void SessionHost::Ask(AskerId asker, std::optional<LocalInstant> give_up_at, Granted granted) {
   waiting_[asker] = std::move(granted);
-  Do(AskForSession, MonotonicNow(), asker);
+  Do(AskForSession, MonotonicNow(), asker, give_up_at);
 }
 
 void SessionHost::StopAsking(AskerId asker) {

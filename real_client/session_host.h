@@ -25,7 +25,8 @@ class SessionHost {
 
   void Open();
   // `granted` may be called before Ask returns. REQUIRES: `asker` is not waiting already.
-  void Ask(AskerId asker, Granted granted);
+  // Refuses the asker at `give_up_at`, if no session was there by then.
+  void Ask(AskerId asker, std::optional<LocalInstant> give_up_at, Granted granted);
   void StopAsking(AskerId asker);
   void Return(const SessionName& name, bool lost);
   // Refuses all waiting and later askers. Calls that are sent from now on end by `deadline`.

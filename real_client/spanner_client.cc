@@ -182,17 +182,10 @@ class SpannerClient::Core {
 
   void AskForSession(RunId id, Running& run) {
     // A caller that has no more time does not wait for a session either.
-    if (const std::optional<LocalInstant> by = run.runner.transaction.give_up_at) {
-      run.timer = loop_.At(*by, [this, id, generation = run.generation] {
-        Running* running = Find(id, generation);
-        if (running == nullptr) return;
-        CancelRun(id, *running, Error(Code::kDeadlineExceeded, "no session was there in time"));
-      });
-    }
-    sessions_.Ask(id, [this, id, generation = run.generation](auto granted) {
+    const std::optional<LocalInstant> by = run.runner.transaction.give_up_at;
+    sessions_.Ask(id, by, [this, id, generation = run.generation](auto granted) {
       Running* running = Find(id, generation);
       if (running == nullptr) return;  // StopAsking was called, so no session was granted
-      loop_.Cancel(running->timer);
       if (auto* session = std::get_if<Session>(&granted)) {
         return Do(id, *running,
                   OnSession(options_.retry, running->runner, MonotonicNow(), std::move(*session)));

@@ -167,8 +167,11 @@ void OpenPool(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant n
 }
 
 void AskForSession(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
-                   AskerId asker, std::vector<PoolEffect>& out) {
-  pool.askers.push_back({.asker = asker, .deadline = now + policy.ask_timeout});
+                   AskerId asker, std::optional<LocalInstant> give_up_at,
+                   std::vector<PoolEffect>& out) {
+  const LocalInstant latest = now + policy.ask_timeout;
+  const LocalInstant deadline = std::clamp(give_up_at.value_or(latest), now, latest);
+  pool.askers.push_back({.asker = asker, .deadline = deadline});
   if (pool.closed) return RefuseAll(pool, ClosedStatus(), out);
   ServeAndCreate(policy, pool, now, out);
 }
@@ -253,7 +256,7 @@ std::optional<LocalInstant> NextPoolTime(const SessionPoolPolicy& policy, const 
   if (pool.closed) return std::nullopt;
   std::optional<LocalInstant> next = pool.create_at;
   const auto at = [&](LocalInstant time) { next = next ? std::min(*next, time) : time; };
-  if (!pool.askers.empty()) at(pool.askers.front().deadline);  // all wait for the same time
+  for (const SessionAsker& asker : pool.askers) at(asker.deadline);
   for (const PooledSession& session : pool.sessions) {
     if (session.use != Use::kIdle) continue;
     const LocalInstant old = session.created + policy.max_age;

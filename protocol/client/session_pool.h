@@ -112,9 +112,10 @@ using PoolEffect =
 // Creates the sessions that are needed from the start. All times are local monotonic times.
 void OpenPool(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
               std::vector<PoolEffect>& out);
-// REQUIRES: `asker` is not waiting already.
+// The asker is refused at `give_up_at`, if no session was there by then. REQUIRES: it is not waiting already.
 void AskForSession(const SessionPoolPolicy& policy, SessionPool& pool, LocalInstant now,
-                   AskerId asker, std::vector<PoolEffect>& out);
+                   AskerId asker, std::optional<LocalInstant> give_up_at,
+                   std::vector<PoolEffect>& out);
 // The asker no longer wants a session. REQUIRES: it has not been answered yet.
 void StopAsking(SessionPool& pool, AskerId asker);
 // The user of a session no longer needs it. `lost`: Spanner answered that it does not exist.

@@ -105,6 +105,9 @@ void MakeSessions(WorldContext& work, int16_t node);
 // OnSessionRefused.
 void RequestSession(WorldContext& work, int16_t node, Participant& participant,
                     const ActiveRunner& runner);
+// The transaction waits for no session any more. REQUIRES: it waited for one.
+void StopRequestingSession(WorldContext& work, int16_t node, const Participant& participant,
+                           RequestId request);
 // A transaction has ended because its session was lost.
 void OnSessionLost(WorldContext& work, int16_t node, const SessionName& name);
 void OnSessionReply(WorldContext& work, int16_t node, const Response& response);

@@ -95,8 +95,15 @@ void RequestSession(WorldContext& work, int16_t node_index, Participant& partici
                   /*lost=*/true, effects);
   }
   AskForSession(work.setup.session_policy, node.sessions->pool, now,
-                AskerOf(participant.lock, runner.request), effects);
+                AskerOf(participant.lock, runner.request), runner.state.transaction.give_up_at,
+                effects);
   DoPoolEffects(work, node_index, effects);
+}
+
+void StopRequestingSession(WorldContext& work, int16_t node, const Participant& participant,
+                           RequestId request) {
+  StopAsking(work.NodeAt(node).sessions->pool, AskerOf(participant.lock, request));
+  SetSessionsTimer(work, node);
 }
 
 void OnSessionLost(WorldContext& work, int16_t node, const SessionName& name) {

@@ -87,7 +87,7 @@ void GiveUpTransaction(WorldContext& work, int16_t node_index, Participant& part
   if (runner == nullptr) return;
   Node& node = work.NodeAt(node_index);
   const bool has_session = !runner->state.session_lost && !runner->state.session.name.empty();
-  if (node.sessions && !has_session) return;
+  if (node.sessions && !has_session) StopRequestingSession(work, node_index, participant, request);
   CancelTimerOf(work, participant, TimerOwner::kRunner, request);
   const std::vector<CallSlot>& calls = work.state.calls;
   for (uint32_t place = 0; place < calls.size(); ++place) {

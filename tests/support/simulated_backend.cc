@@ -120,7 +120,7 @@ class SimulatedClient {
     });
   }
   Session GetSession() {
-    Do([&](auto& out) { AskForSession(pool_policy_, pool_, now_, 1, out); });
+    Do([&](auto& out) { AskForSession(pool_policy_, pool_, now_, 1, {}, out); });
     if (!granted_) throw std::runtime_error("no session was granted");
     return *std::exchange(granted_, std::nullopt);
   }

@@ -26,7 +26,9 @@ class Host {
   explicit Host(SessionPoolPolicy policy) : policy_(policy) {}
 
   Host& Opens() { return Does(OpenPool, now); }
-  Host& Asks(AskerId asker) { return Does(AskForSession, now, asker); }
+  Host& Asks(AskerId asker, std::optional<LocalInstant> give_up_at = {}) {
+    return Does(AskForSession, now, asker, give_up_at);
+  }
   Host& Returns(const SessionName& name, bool lost = false) {
     return Does(ReturnSession, now, name, lost);
   }
@@ -210,6 +212,17 @@ TEST(RegularPoolTest, TellsWhoHasWaitedTooLongWhy) {
   EXPECT_THAT(host.did, testing::Contains("1 hears DEADLINE_EXCEEDED"));
 }
 
+// A transaction that has to end by then must not wait on for a session.
+TEST(RegularPoolTest, RefusesAnAskerWhenItGivesUpAndTheOthersLater) {
+  Host host(Regular(0, 1));
+  host.Asks(1).Asks(2, host.now + Seconds(5));
+  const LocalInstant began = host.now;
+  host.WaitsForIt();
+  EXPECT_EQ(host.now, began + Seconds(5));
+  EXPECT_THAT(host.did, ElementsAre("create 1", "2 hears DEADLINE_EXCEEDED"));
+  EXPECT_THAT(host.Creates(1, {"s1"}).did, testing::Contains("1 gets s1"));
+}
+
 TEST(RegularPoolTest, ForgetsWhoStopsAsking) {
   // A cancelled transaction must not take a session with it.
   Host host(Regular(0, 1));
@@ -276,7 +289,7 @@ class AnyHost {
     switch (what) {
       case 0:
         waiting_.insert(next_asker_);
-        return Hear(AskForSession, now_, next_asker_++);
+        return Hear(AskForSession, now_, next_asker_++, std::optional<LocalInstant>());
       case 1:
       case 2:
         return ReturnOne(which, /*lost=*/what == 2);
