@@ -217,7 +217,10 @@ class WorldGenerator {
     if (std::ranges::none_of(world_.nodes, locks) || !draws_.Percent(60)) return;
     const Duration lease = world_.nodes.front().lease;
     world_.workload.hold_for = Rounded(draws_.Log(Milliseconds(200), lease * 3));
-    world_.workload.lock_again = Rounded(draws_.Log(Milliseconds(50), lease * 2));
+    const int64_t calls_max = shared_.may.lock_calls_max;
+    const Duration least = calls_max > 0 ? world_.duration / calls_max : Duration{};
+    world_.workload.lock_again =
+        std::max(Rounded(draws_.Log(Milliseconds(50), lease * 2)), Rounded(least));
     for (NodeSpec& node : world_.nodes) {
       if (!locks(node) || !draws_.Percent(50)) continue;
       node.deadline = Rounded(draws_.Log(Milliseconds(500), lease * 6));

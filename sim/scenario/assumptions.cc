@@ -26,7 +26,8 @@ constexpr std::array<Entry, 5> kBuiltIn = {{
       .clocks_may_stand = true,
       .ids_may_be_shared = true,
       .rows_may_be_deleted = true,
-      .leases_may_differ = true}},
+      .leases_may_differ = true,
+      .lock_calls_max = 32}},
     // A lease expires by CURRENT_TIMESTAMP, so its no_wedge depends on that clock.
     {"spindle_v3",
      {.wall_clock_error_max = kHour,
