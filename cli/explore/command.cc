@@ -174,6 +174,7 @@ class Explorer {
             {"--grid", FormatDuration(bounds.grid)},
             {"--delay", number(bounds.delay)},
             {"--longest-pause", FormatDuration(bounds.longest_pause)},
+            {"--start-within", FormatDuration(bounds.start_within)},
             {"--horizon", bounds.horizon ? FormatDuration(*bounds.horizon) : "none"},
             {"invariants", NamesOf(Watched())},
             {"--first", yes(request_.first_only)},

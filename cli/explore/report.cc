@@ -92,6 +92,9 @@ std::string BoundsText(const ExploreReport& report) {
     text += ", pending commit timestamps strict by column";
   }
   text += Cat(", lease ", FormatDuration(world.lease), ", grid ", FormatDuration(bounds.grid));
+  if (bounds.start_within > Duration{}) {
+    text += Cat(", started within ", FormatDuration(bounds.start_within));
+  }
   text += bounds.delay == 0
               ? ", messages on time"
               : Cat(", messages up to ", FormatDuration(bounds.grid * bounds.delay), " late");
@@ -203,6 +206,18 @@ Unviolated UnviolatedOf(const ExploreReport& report) {
   return unviolated;
 }
 
+// Processes that start at once, and act at quarters of the lease, act in the same instants.
+void PrintWhatGridConstantsHide(const ExploreRequest& request) {
+  const sim::ExploreBounds& bounds = request.bounds;
+  if (!request.world.grid_constants || request.space || bounds.delay > 0) return;
+  if (bounds.start_within > Duration{} && bounds.grid < request.world.lease / 4) return;
+  const Duration quarter = request.world.lease / 4;
+  std::cout << "not seen: what lasts less than " << FormatDuration(quarter)
+            << ", since with grid constants all processes act in the same instants; --start-within "
+            << FormatDuration(quarter) << " --grid " << FormatDuration(quarter / 2)
+            << " moves them apart\n";
+}
+
 void PrintUnviolated(const ExploreReport& report) {
   const Unviolated unviolated = UnviolatedOf(report);
   const bool complete = report.result.ending == explore::Ending::kComplete;
@@ -224,6 +239,8 @@ void PrintUnviolated(const ExploreReport& report) {
     unjudged += " (whorl hunt)";
   }
   if (!unjudged.empty()) std::cout << "not judged: " << unjudged << '\n';
+  if ((unviolated.promised | unviolated.not_promised) != 0)
+    PrintWhatGridConstantsHide(report.request);
 }
 
 // How an ending that is no answer is told; empty if the search came to its end.

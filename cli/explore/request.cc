@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <optional>
@@ -26,15 +27,16 @@ namespace {
 constexpr Duration kLeaseByDefault = Seconds(4);
 constexpr int64_t kLeasesInGrid = 4;
 constexpr int64_t kLeasesByDefault = 3;  // of the longest pause
+constexpr int64_t kStartsMax = 10'000;   // ways in which processes can start, each an initial state
 
 // --- a scenario's world --------------------------------------------------------------------------
 
 // Options that say what a scenario says itself.
 std::vector<std::string> SaidTwice(const CLI::App& app) {
   std::vector<std::string> errors;
-  for (const char* option :
-       {"--protocol", "--processes", "--locks", "--lease", "--constants",
-        "--strict-pending-commit-timestamp", "--epsilon", "--current-timestamp-error", "--drift"}) {
+  for (const char* option : {"--protocol", "--processes", "--locks", "--lease", "--constants",
+                             "--strict-pending-commit-timestamp", "--epsilon",
+                             "--current-timestamp-error", "--drift", "--start-within"}) {
     if (app.get_option(option)->count() == 0) continue;
     errors.push_back(Cat(option, " does not go with --scenario, which says it"));
   }
@@ -146,7 +148,8 @@ std::vector<std::string> Complete(ExploreRequest& request) {
   bounds.longest_pause = request.longest_pause.value_or(
       LongestPauseOf(request, bounds.grid).value_or(lease * kLeasesByDefault));
   for (const auto& [name, time] :
-       {std::pair("the lease", lease), std::pair("--longest-pause", bounds.longest_pause)}) {
+       {std::pair("the lease", lease), std::pair("--longest-pause", bounds.longest_pause),
+        std::pair("--start-within", bounds.start_within)}) {
     if (time.ns % bounds.grid.ns == 0) continue;
     errors.push_back(Cat("--grid ", FormatDuration(bounds.grid), " does not divide ", name, " (",
                          FormatDuration(time), "); ", FormatDuration(lease / kLeasesInGrid),
@@ -160,6 +163,13 @@ std::vector<std::string> Complete(ExploreRequest& request) {
         ", which passes within an instant, or a multiple of --grid would do"));
   }
   AddErrorsOfDrift(request, errors);
+  const auto starts = static_cast<double>(1 + bounds.start_within.ns / bounds.grid.ns);
+  if (std::pow(starts, request.world.processes) > kStartsMax) {
+    errors.push_back(Cat("--start-within ", FormatDuration(bounds.start_within), ": ",
+                         std::to_string(request.world.processes),
+                         " processes could start in more than ", GroupedText(kStartsMax),
+                         " ways; give less, or a greater --grid"));
+  }
   if (request.world.grid_constants && protocol.make_grid_config == nullptr) {
     errors.push_back(Cat("--constants grid: ", protocol.name,
                          " has only the constants that ship; leave the option out, or give its "
@@ -347,6 +357,13 @@ void AddBoundOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
       [request](uint64_t n) { request->bounds.delay = static_cast<int64_t>(n); },
       "how many steps of the grid a message may be late (default: 0)");
   AddTime(app, "--longest-pause", request, &ExploreRequest::longest_pause, "(default: 3 leases)");
+  AddText(
+      app, "--start-within", "TIME", request,
+      [](const std::string& text, ExploreRequest& r) {
+        r.bounds.start_within =
+            DurationOf("--start-within", text, "within which processes start, such as 1s");
+      },
+      "each process starts at any point of the grid within TIME (default: 0s, all at once)");
   AddTime(app, "--horizon", request, &ExploreRequest::horizon,
           "the time at which every run ends (default: never)");
 }

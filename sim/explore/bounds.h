@@ -55,12 +55,15 @@ struct ExploreBounds {
   Duration grid;      // messages that are late arrive, and pauses end, at multiples of this
   int64_t delay = 0;  // how many steps of the grid a message may be late
   Duration longest_pause;
+  // Processes start at points of the grid within this time, one of them at its beginning.
+  Duration start_within;
   // Nothing happens at this time or later. Empty: runs never end.
   std::optional<Duration> horizon;
   FaultMenu menu;
   // Of states that differ only in the names of equal processes, one is visited (symmetry.h).
   bool symmetry = false;
-  WHORL_FIELDS(ExploreBounds, faults, clocks, grid, delay, longest_pause, horizon, menu, symmetry);
+  WHORL_FIELDS(ExploreBounds, faults, clocks, grid, delay, longest_pause, start_within, horizon,
+               menu, symmetry);
 };
 
 // The rate, in ppm, of a clock that is slower by the reciprocal factor; nullopt if it is not a whole number.
@@ -72,7 +75,7 @@ std::optional<int64_t> SlowRate(int64_t fast_ppm);
 // connection times out.
 Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds);
 
-// The world of a search by `whorl explore --protocol`: equal processes that start at once on an
+// The world of a search by `whorl explore --protocol`: equal processes that start on an
 // absent row (or the one that the protocol needs), where calls take no time.
 struct ExploreWorld {
   std::string protocol;

@@ -102,6 +102,27 @@ std::vector<Scenario> WithEachRate(const Scenario& scenario, int64_t fast_ppm) {
   return all;
 }
 
+// The scenario once for each way in which its processes can start at points of the grid. Some process always starts
+// at the beginning, since other runs are the same runs later.
+std::vector<Scenario> WithEachStart(const Scenario& scenario, const ExploreBounds& bounds) {
+  std::vector<Scenario> all = {scenario};
+  if (bounds.start_within == Duration{}) return all;
+  for (size_t node = 0; node < scenario.nodes.size(); ++node) {
+    const size_t count = all.size();
+    for (Duration at = bounds.grid; at <= bounds.start_within; at += bounds.grid) {
+      for (size_t i = 0; i < count; ++i) {
+        all.push_back(all[i]);
+        all.back().nodes[node].start_at = Instant{at.ns};
+      }
+    }
+  }
+  std::erase_if(all, [](const Scenario& each) {
+    return std::ranges::none_of(each.nodes,
+                                [](const NodeSpec& node) { return node.start_at == Instant{}; });
+  });
+  return all;
+}
+
 // Whether a commit timestamp was picked since `out` was cleared.
 bool PicksCommitTimestamp(const Outbox& out) {
   return std::ranges::any_of(out.database_effects, [](const model::DatabaseEffect& effect) {
@@ -147,7 +168,9 @@ LockModel::LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker
   memory_ = MemoryOf(scenario, bounds);
   if (bounds.symmetry) symmetry_ = Symmetry::Of(scenario, bounds, *FindProtocol(scenario.protocol));
   for (const Scenario& each : WithEachRate(scenario, bounds.clocks.rate_ppm)) {
-    setups_.push_back(MakeSetup(each, make_config));
+    for (const Scenario& started : WithEachStart(each, bounds)) {
+      setups_.push_back(MakeSetup(started, make_config));
+    }
   }
 }
 

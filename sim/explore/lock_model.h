@@ -9,8 +9,9 @@
 //      that crashed starts again.
 //   4. Within ExploreBounds::clocks: where in TrueTime's interval each commit timestamp lies, and how
 //      far CURRENT_TIMESTAMP is off when a statement reads it: by the bound, either way, or not at all.
-//   5. Within the same bounds: at which rate each process's clock runs, one for the whole run. These are
-//      the initial states.
+//   5. Within the same bounds: at which rate each process's clock runs, one for the whole run.
+//   6. At which point of the grid, within ExploreBounds::start_within, each process starts. The choices of 5 and 6
+//      are the initial states.
 // Random draws of the code under test are no choices: each draw gets the upper end of its range.
 //
 // Time goes from event to event, and from grid point to grid point while something may be late. A commit that
@@ -68,7 +69,7 @@ class LockModel {
   LockModel(Scenario scenario, const ExploreBounds& bounds, ConfigMaker make_config = nullptr);
   LockModel(const ExploreWorld& world, const ExploreBounds& bounds);
 
-  // One initial state for each choice of the rates of clocks.
+  // One initial state for each choice of the rates of clocks and of the times at which processes start.
   std::vector<State> Initial() const;
   // From now on, the initial states are those after these moves (prefix.h).
   void BeginAfter(std::vector<Move> prefix) { prefix_ = std::move(prefix); }
