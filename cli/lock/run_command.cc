@@ -99,25 +99,25 @@ class EventQueue {
 };
 
 // Wakes the one thread that waits for it.
-class Bell {
+class WakeUp {
  public:
-  void Ring() {
+  void Notify() {
     const std::lock_guard lock(mutex_);
-    rung_ = true;
+    notified_ = true;
     changed_.notify_one();
   }
-  // Waits for `least`, and then for as long as `more` until the bell has rung or `stop` is requested.
+  // Waits for `least`, and then for as long as `more` until it is notified or `stop` is requested.
   void Wait(const std::stop_token& stop, Duration least, Duration more) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, stop, std::chrono::nanoseconds(least.ns), [] { return false; });
-    changed_.wait_for(lock, stop, std::chrono::nanoseconds(more.ns), [this] { return rung_; });
-    rung_ = false;
+    changed_.wait_for(lock, stop, std::chrono::nanoseconds(more.ns), [this] { return notified_; });
+    notified_ = false;
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  bool rung_ = false;  // guarded by mutex_
+  bool notified_ = false;  // guarded by mutex_
 };
 
 Json JsonOf(const Value& value) { return sim::ValueJson(value); }
@@ -261,7 +261,7 @@ class Runner {
       if (!status.ok()) break;
       real_client::LockOptions options = LockOptionsOf(request_, name);
       options.observer = reporters_.emplace_back(std::make_shared<Reporter>(
-          request_, name, queue_, heard_, [this] { look_again_.Ring(); }));
+          request_, name, queue_, heard_, [this] { look_again_.Notify(); }));
       if (metrics != nullptr) {
         options.observer = metrics->metrics.Observe(name, request_.protocol, options.observer);
       }
@@ -385,7 +385,7 @@ class Runner {
   EventQueue queue_;
   std::vector<std::shared_ptr<Reporter>> reporters_;
   std::atomic<bool> heard_ = false;
-  Bell look_again_;                        // rung when this process has written
+  WakeUp look_again_;                      // notified when this process has written
   std::optional<LocalInstant> signalled_;  // when; used on the signals' thread only
 };
 
