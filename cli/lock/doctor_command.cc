@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/lock/blocking_calls.h"
 #include "cli/lock/commands.h"
 #include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
@@ -131,15 +132,7 @@ class Doctor {
   // Runs the transaction, and returns how it ended and how long it took.
   Status Execute(Transaction transaction, Duration& took, std::vector<Row>* rows = nullptr) {
     const LocalInstant began = real_client::MonotonicNow();
-    transaction.give_up_at = began + kCommandTimeout;
-    const Status status = real_client::AwaitStatus([&](auto done) {
-      client_->Run(std::move(transaction),
-                   [done = std::move(done), rows](TransactionResult result) {
-                     const bool has_rows = result.status.ok() && !result.results.empty();
-                     if (rows != nullptr && has_rows) *rows = std::move(result.results[0].rows);
-                     done(result.status);
-                   });
-    });
+    const Status status = AwaitTransaction(*client_, std::move(transaction), rows);
     took = real_client::MonotonicNow() - began;
     return status;
   }
@@ -163,13 +156,7 @@ class Doctor {
   // False if there is no use in looking further.
   bool LookAtTable() {
     std::vector<std::string> ddl;
-    const Status status = real_client::AwaitStatus([&](auto done) {
-      admin_.GetDdl(request_.database,
-                    [&ddl, done = std::move(done)](Status answer, std::vector<std::string> text) {
-                      ddl = std::move(text);
-                      done(std::move(answer));
-                    });
-    });
+    const Status status = AwaitDdl(admin_, request_.database, ddl);
     if (!status.ok()) {
       Say("table", Health::kNote,
           Cat("the schema cannot be read: ", Printable(FormatStatus(status), 400)),
@@ -386,12 +373,8 @@ Json LooksJson(const LockRequest& request, const std::vector<Look>& looks) {
 }
 
 int RunDoctor(LockRequest& request) {
-  if (const std::string wrong = Complete(request); !wrong.empty()) {
+  if (const std::string wrong = CompleteWithTable(request); !wrong.empty()) {
     Complain(wrong);
-    return kBadInput;
-  }
-  if (const Status status = real_client::ValidateTable(request.TableName()); !status.ok()) {
-    Complain(status.message);
     return kBadInput;
   }
   HandleSignals();

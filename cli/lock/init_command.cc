@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/lock/blocking_calls.h"
 #include "cli/lock/commands.h"
 #include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
@@ -100,19 +101,9 @@ class Init {
                      "instance"));
   }
 
-  Status GetDdl(std::vector<std::string>& ddl) {
-    return real_client::AwaitStatus([&](auto done) {
-      admin_.GetDdl(request_.database,
-                    [&ddl, done = std::move(done)](Status answer, std::vector<std::string> text) {
-                      ddl = std::move(text);
-                      done(std::move(answer));
-                    });
-    });
-  }
-
   Status CreateTable() {
     std::vector<std::string> ddl;
-    Status status = GetDdl(ddl);
+    Status status = AwaitDdl(admin_, request_.database, ddl);
     if (!status.ok()) return status;
     const ProtocolInfo& info = request_.info();
     const std::string table = request_.TableName();
@@ -144,7 +135,7 @@ class Init {
     const std::string name = request_.StreamName();
     const std::string table = request_.TableName();
     std::vector<std::string> ddl;
-    Status status = GetDdl(ddl);
+    Status status = AwaitDdl(admin_, request_.database, ddl);
     if (!status.ok()) return status;
     if (const std::string_view found = FindStream(ddl, name); !found.empty()) {
       if (StreamWatches(found, table)) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/interrupt.h"
+#include "cli/lock/blocking_calls.h"
 #include "cli/lock/commands.h"
 #include "cli/lock/options.h"
 #include "cli/lock/table_shape.h"
@@ -16,7 +17,6 @@
 #include "cli/output.h"
 #include "real_client/admin_client.h"
 #include "real_client/lock_table.h"
-#include "real_client/os.h"
 #include "real_client/spanner_client.h"
 
 namespace whorl::cli {
@@ -88,13 +88,7 @@ class Migration {
 
   Status FindDdl(std::string& out) {
     std::vector<std::string> ddl;
-    Status status = real_client::AwaitStatus([&](auto done) {
-      admin_.GetDdl(request_.database,
-                    [&ddl, done = std::move(done)](Status answer, std::vector<std::string> text) {
-                      ddl = std::move(text);
-                      done(std::move(answer));
-                    });
-    });
+    Status status = AwaitDdl(admin_, request_.database, ddl);
     if (!status.ok()) return status;
     out = FindTable(ddl, request_.TableName());
     if (!out.empty()) return {};
@@ -111,15 +105,7 @@ class Migration {
                                              client_);
       if (!status.ok()) return status;
     }
-    transaction.give_up_at = real_client::MonotonicNow() + kCommandTimeout;
-    return real_client::AwaitStatus([&](auto done) {
-      client_->Run(std::move(transaction),
-                   [done = std::move(done), rows](TransactionResult result) {
-                     if (rows != nullptr && result.status.ok())
-                       *rows = std::move(result.results.at(0).rows);
-                     done(result.status);
-                   });
-    });
+    return AwaitTransaction(*client_, std::move(transaction), rows);
   }
 
   Status Read(Heartbeats& out) {
@@ -184,12 +170,8 @@ class Migration {
 };
 
 int RunMigrate(LockRequest& request) {
-  if (const std::string wrong = Complete(request); !wrong.empty()) {
+  if (const std::string wrong = CompleteWithTable(request); !wrong.empty()) {
     Complain(wrong);
-    return kBadInput;
-  }
-  if (const Status status = real_client::ValidateTable(request.TableName()); !status.ok()) {
-    Complain(status.message);
     return kBadInput;
   }
   HandleSignals();

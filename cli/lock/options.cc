@@ -13,6 +13,7 @@
 #include "cli/inputs.h"
 #include "cli/option_values.h"
 #include "real_client/linked_clients.h"
+#include "real_client/lock_table.h"
 
 namespace whorl::cli {
 namespace {
@@ -183,6 +184,12 @@ std::string Complete(LockRequest& request) {
   request.has_own_id = !request.id.empty();
   if (!request.has_own_id) request.id = DrawId();
   return CompleteConnection(request);
+}
+
+std::string CompleteWithTable(LockRequest& request) {
+  if (std::string wrong = Complete(request); !wrong.empty()) return wrong;
+  const Status status = real_client::ValidateTable(request.TableName());
+  return status.ok() ? std::string() : std::string(status.message.view());
 }
 
 std::string EndpointOf(const LockRequest& request) {

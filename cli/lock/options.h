@@ -93,6 +93,8 @@ void AddTime(CLI::App& app, const std::string& name, std::optional<Duration>& ou
 // Fills in what was not given: the database by $WHORL_DATABASE, and an id. Returns what is wrong with
 // the request; empty if nothing is.
 std::string Complete(LockRequest& request);
+// The same, and checks the table's name, for commands that send it to Spanner by themselves.
+std::string CompleteWithTable(LockRequest& request);
 
 // The time within which a command's calls to Spanner are answered.
 constexpr Duration kCommandTimeout = Seconds(10);

@@ -1,0 +1,20 @@
+// Calls Spanner and waits for the answer, for commands that do one thing after another.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "real_client/admin_client.h"
+#include "real_client/transaction_client.h"
+
+namespace whorl::cli {
+
+// The statements that make the database as it is.
+Status AwaitDdl(real_client::AdminClient& admin, const std::string& database,
+                std::vector<std::string>& out);
+
+// Runs the transaction, for no longer than kCommandTimeout. `rows`: those of its first statement, if it succeeds; null if nobody wants them.
+Status AwaitTransaction(real_client::TransactionClient& client, Transaction transaction,
+                        std::vector<Row>* rows = nullptr);
+
+}  // namespace whorl::cli
