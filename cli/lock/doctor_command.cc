@@ -44,11 +44,11 @@ constexpr std::string_view kDoctorFooter = R"(Examples:
   whorl lock doctor --lease 5s --for 60s
   whorl lock doctor --protocol spindle_v2 --json
 
-Looks at whether Spanner answers, the table is as the protocol needs it, this account may do what locks do, how
+Checks whether Spanner answers, the table is as the protocol needs it, this account may do what locks do, how
 far this machine's clock is off and how long a write takes, and says which lease is the shortest that makes
 sense. Writes go to a row of their own, which is deleted afterwards; they are tried for protocols whose rows can be
 made and deleted by anybody (fenced_lease).
-Exit codes: 0 all is well; 1 something is to be mended, and how is said; 2 bad input or usage; 3 no answer.)";
+Exit codes: 0 all is well; 1 something is to be fixed, and how is said; 2 bad input or usage; 3 no answer.)";
 
 enum class Health : uint8_t { kOk, kNote, kBad };
 
@@ -59,13 +59,13 @@ std::string_view WordFor(Health health) {
     case Health::kNote:
       return "note";
     case Health::kBad:
-      return "MEND";
+      return "FIX";
   }
   return "";
 }
 
-// One thing that was looked at.
-struct Look {
+// What was found out about one thing.
+struct Check {
   std::string what;
   Health health = Health::kOk;
   std::string found;
@@ -99,7 +99,7 @@ class Doctor {
         connection_(real_client::ResolveWithEnvironment(ClientOptionsOf(request).connection)),
         admin_(connection_, kCommandTimeout) {}
 
-  // OK if Spanner answered. Then all that was found is in looks().
+  // OK if Spanner answered. Then all that was found is in checks().
   Status Run() {
     Status status = SpannerClient::Create({.database = request_.database,
                                            .database_role = request_.database_role,
@@ -109,24 +109,24 @@ class Doctor {
     if (!status.ok()) return status;
     {
       const WaitNotice notice(request_);
-      status = LookAtReach();
+      status = CheckReach();
     }
     if (!status.ok()) return status;
-    if (!LookAtTable()) return {};
-    LookAtRights();
-    LookAtClock();
-    LookAtLatency();
+    if (!CheckTable()) return {};
+    CheckRights();
+    CheckClock();
+    CheckLatency();
     return {};
   }
 
-  const std::vector<Look>& looks() const { return looks_; }
+  const std::vector<Check>& checks() const { return checks_; }
 
  private:
-  void Say(std::string what, Health health, std::string found, std::string remedy = {}) {
-    looks_.push_back({.what = std::move(what),
-                      .health = health,
-                      .found = std::move(found),
-                      .remedy = std::move(remedy)});
+  void Report(std::string what, Health health, std::string found, std::string remedy = {}) {
+    checks_.push_back({.what = std::move(what),
+                       .health = health,
+                       .found = std::move(found),
+                       .remedy = std::move(remedy)});
   }
 
   // Runs the transaction, and returns how it ended and how long it took.
@@ -142,44 +142,44 @@ class Doctor {
                         Sql::Intern("SELECT CURRENT_TIMESTAMP() AS now", {}), {});
   }
 
-  Status LookAtReach() {
+  Status CheckReach() {
     Duration took;
     const Status status = Execute(ReadOfClock(), took);
     if (status.ok()) {
-      Say("reach", Health::kOk,
-          Cat("Spanner answers at ", EndpointOf(request_), ", first after ", FormatSeconds(took, 3),
-              " s"));
+      Report("reach", Health::kOk,
+             Cat("Spanner answers at ", EndpointOf(request_), ", first after ",
+                 FormatSeconds(took, 3), " s"));
     }
     return status;
   }
 
-  // False if there is no use in looking further.
-  bool LookAtTable() {
+  // False if there is no use in checking more.
+  bool CheckTable() {
     std::vector<std::string> ddl;
     const Status status = AwaitDdl(admin_, request_.database, ddl);
     if (!status.ok()) {
-      Say("table", Health::kNote,
-          Cat("the schema cannot be read: ", Printable(FormatStatus(status), 400)),
-          "spanner.databases.getDdl lets this account compare it; locks do not need it");
+      Report("table", Health::kNote,
+             Cat("the schema cannot be read: ", Printable(FormatStatus(status), 400)),
+             "spanner.databases.getDdl lets this account compare it; locks do not need it");
       return true;
     }
     const std::string make = Cat("whorl lock init --protocol ", info_.name,
                                  request_.table.empty() ? "" : Cat(" --table ", table_));
     const std::string_view found = FindTable(ddl, table_);
     if (found.empty()) {
-      Say("table", Health::kBad, Cat("there is no table ", table_), Cat(make, " makes it"));
+      Report("table", Health::kBad, Cat("there is no table ", table_), Cat(make, " makes it"));
       return false;
     }
     const std::string difference =
         DifferenceOfTables(real_client::WithTable(info_.create_table, info_.table, table_), found);
     if (!difference.empty()) {
-      Say("table", Health::kBad,
-          Cat("table ", table_, " is not as ", info_.name, " needs it: ", difference),
-          "name another table by --table");
+      Report("table", Health::kBad,
+             Cat("table ", table_, " is not as ", info_.name, " needs it: ", difference),
+             "name another table by --table");
       return false;
     }
     if (IsOfAnother()) return false;
-    Say("table", Health::kOk, Cat("table ", table_, " is as ", info_.name, " needs it"));
+    Report("table", Health::kOk, Cat("table ", table_, " is as ", info_.name, " needs it"));
     return true;
   }
 
@@ -191,9 +191,9 @@ class Doctor {
     Duration took;
     const Status read = Execute(*std::move(probe), took);
     if (!read.ok()) return false;
-    Say("table", Health::kBad,
-        std::string(real_client::JudgeForeignProbe(info_, table_, *whose, read).message.view()),
-        "name another table by --table");
+    Report("table", Health::kBad,
+           std::string(real_client::JudgeForeignProbe(info_, table_, *whose, read).message.view()),
+           "name another table by --table");
     return true;
   }
 
@@ -219,23 +219,24 @@ class Doctor {
   bool May(const Status& status, std::string_view right) {
     if (status.ok()) return true;
     const bool is_right = status.code == Code::kPermissionDenied;
-    Say("rights", Health::kBad,
-        Cat("this account cannot ", right, " rows of ", table_, ": ",
-            Printable(FormatStatus(status), 400)),
-        !is_right ? std::string()
-        : request_.database_role.empty()
-            ? "grant it roles/spanner.databaseUser, or SELECT, INSERT, UPDATE and DELETE on the "
-              "table to its database role"
-            : Cat("GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE ", table_, " TO ROLE ",
-                  request_.database_role));
+    Report("rights", Health::kBad,
+           Cat("this account cannot ", right, " rows of ", table_, ": ",
+               Printable(FormatStatus(status), 400)),
+           !is_right ? std::string()
+           : request_.database_role.empty()
+               ? "grant it roles/spanner.databaseUser, or SELECT, INSERT, UPDATE and DELETE on the "
+                 "table to its database role"
+               : Cat("GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE ", table_, " TO ROLE ",
+                     request_.database_role));
     return false;
   }
 
-  void LookAtRights() {
+  void CheckRights() {
     Duration took;
     if (!May(Execute(real_client::ProbeOf(info_, table_), took), "read")) return;
     if (!CanWrite()) {
-      Say("rights", Health::kNote,
+      Report(
+          "rights", Health::kNote,
           Cat("this account can read rows of ", table_, "; writes were not tried, since a row of ",
               info_.name, " cannot be made and deleted without a trace"));
       return;
@@ -252,12 +253,12 @@ class Doctor {
     }
     const bool can_delete = May(status, "delete");
     if (!can_delete) {
-      Say("row", Health::kNote, Cat("the row ", Quoted(name), " of ", table_, " is left over"),
-          Cat("delete it by hand; locks of ", info_.name, " do without that right"));
+      Report("row", Health::kNote, Cat("the row ", Quoted(name), " of ", table_, " is left over"),
+             Cat("delete it by hand; locks of ", info_.name, " do without that right"));
     }
     if (can_update && can_delete) {
-      Say("rights", Health::kOk,
-          Cat("this account can read, insert, update and delete rows of ", table_));
+      Report("rights", Health::kOk,
+             Cat("this account can read, insert, update and delete rows of ", table_));
     }
   }
 
@@ -278,7 +279,7 @@ class Doctor {
   }
 
   // Spanner's clock when it answered is between this machine's when the read was sent and when it came.
-  void LookAtClock() {
+  void CheckClock() {
     constexpr int kReads = 10;
     std::optional<Duration> least;
     std::optional<Duration> most;
@@ -295,16 +296,17 @@ class Doctor {
       least = std::max(least.value_or(sent - *now), sent - *now);
       most = std::min(most.value_or(received - *now), received - *now);
     }
-    if (!least) return Say("clock", Health::kNote, "Spanner did not tell its time");
+    if (!least) return Report("clock", Health::kNote, "Spanner did not tell its time");
     const std::string text = Cat("this machine's clock is ", FormatSeconds(*least, 4), " to ",
                                  FormatSeconds(*most, 4), " s ahead of Spanner's");
     if (info_.state_traits.ignores_wall_clock) {
-      return Say("clock", Health::kOk, Cat(text, "; ", info_.name, " does not use it"));
+      return Report("clock", Health::kOk, Cat(text, "; ", info_.name, " does not use it"));
     }
     // What its page rests on: of two clocks, each within a second.
     constexpr Duration kMost = Seconds(1);
     const bool is_off = *least > kMost || *most < -kMost;
-    Say("clock", is_off ? Health::kBad : Health::kOk, text,
+    Report(
+        "clock", is_off ? Health::kBad : Health::kOk, text,
         is_off ? Cat(info_.name, " uses it: have it set by NTP (chrony, systemd-timesyncd)") : "");
   }
 
@@ -314,13 +316,13 @@ class Doctor {
     return unit * ((time.ns + unit.ns - 1) / unit.ns);
   }
 
-  void LookAtLatency() {
+  void CheckLatency() {
     const bool has_writes = !writes_.empty();
     if (!has_writes && reads_.empty()) return;
     const Times& times = has_writes ? writes_ : reads_;
     std::string text = times.Text(has_writes ? "write" : "read", has_writes ? "writes" : "reads");
     if (failed_ > 0) text += Cat("; ", std::to_string(failed_), " failed");
-    Say("latency", failed_ > 0 ? Health::kNote : Health::kOk, std::move(text));
+    Report("latency", failed_ > 0 ? Health::kNote : Health::kOk, std::move(text));
     const Duration shortest = std::max(RoundedUp(times.p99() * kLeaseOverLatency), info_.lease_min);
     const std::string sense =
         Cat("a lease of ", FormatDuration(shortest),
@@ -328,12 +330,12 @@ class Doctor {
             has_writes ? "write" : "read", has_writes ? "" : ", and a write takes longer", "; ",
             info_.name, "'s least is ", FormatDuration(info_.lease_min));
     if (request_.lease && *request_.lease < shortest) {
-      return Say("lease", Health::kBad,
-                 Cat("a lease of ", FormatDuration(*request_.lease),
-                     " is too short: renewals would come too late"),
-                 sense);
+      return Report("lease", Health::kBad,
+                    Cat("a lease of ", FormatDuration(*request_.lease),
+                        " is too short: renewals would come too late"),
+                    sense);
     }
-    Say("lease", Health::kOk, sense);
+    Report("lease", Health::kOk, sense);
   }
 
   const LockRequest& request_;
@@ -342,34 +344,34 @@ class Doctor {
   const real_client::ConnectionOptions connection_;
   AdminClient admin_;
   std::unique_ptr<SpannerClient> client_;
-  std::vector<Look> looks_;
+  std::vector<Check> checks_;
   Times writes_;
   Times reads_;
   int64_t failed_ = 0;
 };
 
-void PrintLooks(const std::vector<Look>& looks) {
+void PrintChecks(const std::vector<Check>& checks) {
   constexpr size_t kWidth = 6;
-  for (const Look& look : looks) {
-    std::string word(WordFor(look.health));
+  for (const Check& check : checks) {
+    std::string word(WordFor(check.health));
     word.resize(kWidth, ' ');
-    std::cout << word << look.what << ": " << look.found << '\n';
-    if (!look.remedy.empty()) std::cout << std::string(kWidth, ' ') << look.remedy << '\n';
+    std::cout << word << check.what << ": " << check.found << '\n';
+    if (!check.remedy.empty()) std::cout << std::string(kWidth, ' ') << check.remedy << '\n';
   }
 }
 
-Json LooksJson(const LockRequest& request, const std::vector<Look>& looks) {
+Json ChecksJson(const LockRequest& request, const std::vector<Check>& checks) {
   Json all = Json::array();
-  for (const Look& look : looks) {
-    Json json = {{"what", look.what}, {"health", WordFor(look.health)}, {"found", look.found}};
-    if (!look.remedy.empty()) json["remedy"] = look.remedy;
+  for (const Check& check : checks) {
+    Json json = {{"what", check.what}, {"health", WordFor(check.health)}, {"found", check.found}};
+    if (!check.remedy.empty()) json["remedy"] = check.remedy;
     all.push_back(std::move(json));
   }
   return {{"format", "whorl-doctor"},
-          {"version", 1},
+          {"version", 2},
           {"protocol", request.protocol},
           {"table", request.TableName()},
-          {"looks", std::move(all)}};
+          {"checks", std::move(all)}};
 }
 
 int RunDoctor(LockRequest& request) {
@@ -385,12 +387,12 @@ int RunDoctor(LockRequest& request) {
     return status.code == Code::kInvalidArgument ? kBadInput : kCannotRun;
   }
   if (request.json) {
-    std::cout << sim::DumpJson(LooksJson(request, doctor.looks()), 2) << '\n';
+    std::cout << sim::DumpJson(ChecksJson(request, doctor.checks()), 2) << '\n';
   } else {
-    PrintLooks(doctor.looks());
+    PrintChecks(doctor.checks());
   }
   const bool is_well = std::ranges::none_of(
-      doctor.looks(), [](const Look& look) { return look.health == Health::kBad; });
+      doctor.checks(), [](const Check& check) { return check.health == Health::kBad; });
   return End(FlushStdout(), is_well ? kAsExpected : kExpectationFailed);
 }
 

@@ -502,22 +502,22 @@ TEST_F(LockCliTest, DoctorSaysThatLocksWorkAndLeavesNothing) {
   EXPECT_EQ(Whorl("lock list").out, "no locks in fenced_locks\n");
 }
 
-TEST_F(LockCliTest, DoctorSaysWhatToMend) {
+TEST_F(LockCliTest, DoctorSaysWhatToFix) {
   EXPECT_THAT(Whorl("lock doctor --table nothing"),
-              Ends(1, AllOf(HasSubstr("MEND  table: there is no table nothing"),
+              Ends(1, AllOf(HasSubstr("FIX   table: there is no table nothing"),
                             HasSubstr("whorl lock init --protocol fenced_lease --table nothing"))));
   EXPECT_THAT(Whorl("lock doctor --protocol spindle_v2 --table fenced_locks"),
               Ends(1, HasSubstr("the table fenced_locks is fenced_lease's")));
   EXPECT_THAT(Whorl("lock doctor --for 100ms --lease 1ms"),
-              Ends(1, HasSubstr("MEND  lease: a lease of 1ms is too short")));
+              Ends(1, HasSubstr("FIX   lease: a lease of 1ms is too short")));
   database_->server()->SetFaults([](const server::CallInfo& call) -> server::FaultAction {
     if (call.method != "Commit") return server::LetPass{};
     return server::FailBefore{Error(Code::kPermissionDenied, "the test says no")};
   });
   const json found = json::parse(Whorl("lock doctor --json").out);
-  EXPECT_EQ(found["looks"][2]["health"], "MEND");
-  EXPECT_THAT(found["looks"][2]["found"].get<std::string>(), HasSubstr("cannot insert rows"));
-  EXPECT_THAT(found["looks"][2]["remedy"].get<std::string>(), HasSubstr("INSERT"));
+  EXPECT_EQ(found["checks"][2]["health"], "FIX");
+  EXPECT_THAT(found["checks"][2]["found"].get<std::string>(), HasSubstr("cannot insert rows"));
+  EXPECT_THAT(found["checks"][2]["remedy"].get<std::string>(), HasSubstr("INSERT"));
 }
 
 // --- ids -----------------------------------------------------------------------------------------
