@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "cli/lock/options.h"
 #include "real_client/os.h"
 
 namespace whorl::cli {
@@ -18,7 +17,17 @@ Status AwaitDdl(real_client::AdminClient& admin, const std::string& database,
   });
 }
 
-Status AwaitTransaction(real_client::TransactionClient& client, Transaction transaction,
+Status OpenClient(const LockRequest& request, const RetryPolicy& retry,
+                  std::unique_ptr<real_client::SpannerClient>& out) {
+  return real_client::SpannerClient::Create(
+      {.database = request.database,
+       .database_role = request.database_role,
+       .connection = real_client::ResolveWithEnvironment(ClientOptionsOf(request).connection),
+       .retry = retry},
+      out);
+}
+
+Status AwaitTransaction(real_client::SpannerClient& client, Transaction transaction,
                         std::vector<Row>* rows) {
   transaction.give_up_at = real_client::MonotonicNow() + kCommandTimeout;
   return real_client::AwaitStatus([&](auto done) {

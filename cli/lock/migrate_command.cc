@@ -17,7 +17,6 @@
 #include "cli/output.h"
 #include "real_client/admin_client.h"
 #include "real_client/lock_table.h"
-#include "real_client/spanner_client.h"
 
 namespace whorl::cli {
 namespace {
@@ -98,11 +97,7 @@ class Migration {
 
   Status Execute(Transaction transaction, std::vector<Row>* rows) {
     if (client_ == nullptr) {
-      Status status =
-          real_client::SpannerClient::Create({.database = request_.database,
-                                              .connection = connection_,
-                                              .retry = FindProtocol(kNew)->retry_policy},
-                                             client_);
+      Status status = OpenClient(request_, FindProtocol(kNew)->retry_policy, client_);
       if (!status.ok()) return status;
     }
     return AwaitTransaction(*client_, std::move(transaction), rows);
