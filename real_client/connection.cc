@@ -124,6 +124,10 @@ std::string_view RemedyOf(const Status& status, bool emulator) {
     case Code::kUnauthenticated:
       return kHowToGetCredentials;
     case Code::kPermissionDenied:
+      if (status.Says("Role not found")) return "create it: `CREATE ROLE`";
+      if (status.Says("does not have required privileges")) {
+        return "GRANT gives them: `whorl lock doctor` says which are missing";
+      }
       return "the account of these credentials needs a role on the database, such as "
              "roles/spanner.databaseUser: `gcloud spanner databases add-iam-policy-binding`";
     case Code::kNotFound:

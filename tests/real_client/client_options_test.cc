@@ -145,6 +145,10 @@ TEST(ClientAdviceTest, TellsWhatToDoAboutTheUsualMistakes) {
       AllOf(HasSubstr("gcloud auth application-default login"),
             HasSubstr("GOOGLE_APPLICATION_CREDENTIALS"), HasSubstr("SPANNER_EMULATOR_HOST")));
   EXPECT_THAT(advice(Code::kPermissionDenied, "x"), HasSubstr("roles/spanner.databaseUser"));
+  EXPECT_THAT(advice(Code::kPermissionDenied, "Role not found: locker"), HasSubstr("CREATE ROLE"));
+  EXPECT_THAT(advice(Code::kPermissionDenied,
+                     "Role locker does not have required privileges on table fenced_locks."),
+              AllOf(HasSubstr("whorl lock doctor"), Not(HasSubstr("databaseUser"))));
   EXPECT_THAT(advice(Code::kNotFound, "Instance not found: y"),
               HasSubstr("gcloud spanner instances create"));
   EXPECT_THAT(advice(Code::kUnavailable, "Getting metadata from plugin failed with error: z"),
