@@ -486,40 +486,6 @@ TEST_F(LockCliTest, RunSaysThatALockIsNotThereAndRefusesItIfItMustBe) {
                   "--must-exist: a process of lease_lock that gives a lock back deletes its row");
 }
 
-// --- doctor --------------------------------------------------------------------------------------
-
-TEST_F(LockCliTest, DoctorSaysThatLocksWorkAndLeavesNothing) {
-  const Ended ended = Whorl("lock doctor --for 200ms");
-  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
-  EXPECT_THAT(ended.out,
-              MatchesRegex("ok    reach: Spanner answers at 127.*\n"
-                           "ok    table: table fenced_locks is as fenced_lease needs it\n"
-                           "ok    rights: this account can read, insert, update and delete.*\n"
-                           "ok    clock: this machine's clock is .* ahead of Spanner's; "
-                           "fenced_lease does not use it\n"
-                           "ok    latency: [0-9,]+ writes?: p50 .* s, p99 .* s\n"
-                           "ok    lease: a lease of .* or more makes sense: 4 times p99.*\n"));
-  EXPECT_EQ(Whorl("lock list").out, "no locks in fenced_locks\n");
-}
-
-TEST_F(LockCliTest, DoctorSaysWhatToFix) {
-  EXPECT_THAT(Whorl("lock doctor --table nothing"),
-              Ends(1, AllOf(HasSubstr("FIX   table: there is no table nothing"),
-                            HasSubstr("whorl lock init --protocol fenced_lease --table nothing"))));
-  EXPECT_THAT(Whorl("lock doctor --protocol spindle_v2 --table fenced_locks"),
-              Ends(1, HasSubstr("the table fenced_locks is fenced_lease's")));
-  EXPECT_THAT(Whorl("lock doctor --for 100ms --lease 1ms"),
-              Ends(1, HasSubstr("FIX   lease: a lease of 1ms is too short")));
-  database_->server()->SetFaults([](const server::CallInfo& call) -> server::FaultAction {
-    if (call.method != "Commit") return server::LetPass{};
-    return server::FailBefore{Error(Code::kPermissionDenied, "the test says no")};
-  });
-  const json found = json::parse(Whorl("lock doctor --json").out);
-  EXPECT_EQ(found["checks"][2]["health"], "FIX");
-  EXPECT_THAT(found["checks"][2]["found"].get<std::string>(), HasSubstr("cannot insert rows"));
-  EXPECT_THAT(found["checks"][2]["remedy"].get<std::string>(), HasSubstr("INSERT"));
-}
-
 // --- ids -----------------------------------------------------------------------------------------
 
 // Both lead, in protocols that take a row of this id for their own.
