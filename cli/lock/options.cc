@@ -219,6 +219,8 @@ std::string FreeAt(Timestamp time) { return Cat("free at ", FormatRfc3339(time))
 
 std::string Explain(const LockRequest& request, const Status& status) {
   const std::string table = request.TableName();
+  // It may speak of a column, and then of rights only.
+  if (status.code == Code::kPermissionDenied) return Printable(FormatStatus(status), 1000);
   if (Says(status, "Table not found")) {
     return Cat("there is no table ", table, " in ", request.database,
                "; `whorl lock init --protocol ", request.protocol,

@@ -101,6 +101,18 @@ TEST_F(DoctorTest, ARoleThatIsNotThereIsTold) {
               Complains(3, AllOf(HasSubstr("Role not found: locker"), HasSubstr("CREATE ROLE"))));
 }
 
+// A right can be granted on some columns of a table.
+TEST_F(DoctorTest, ARightThatIsMissingOnAColumnIsNoWrongTable) {
+  database_->server()->SetFaults([](const server::CallInfo&) {
+    return server::FailBefore{
+        Error(Code::kPermissionDenied,
+              "Role locker does not have required privileges on column fenced_locks.token.")};
+  });
+  EXPECT_THAT(Whorl("lock get job --database-role locker"),
+              Complains(3, AllOf(HasSubstr("PERMISSION_DENIED: Role locker"),
+                                 HasSubstr("`whorl lock doctor` says which are missing"))));
+}
+
 // --- one right is missing ------------------------------------------------------------------------
 
 struct MissingRight {
