@@ -11,13 +11,13 @@
 namespace simple_lease {
 namespace {
 
+using own_protocol::ChangedTheRow;
+using own_protocol::WriteOf;
 using whorl::Duration;
 using whorl::LocalInstant;
 using whorl::Outcome;
-using whorl::StepName;
 using whorl::Timestamp;
 using whorl::TransactionResult;
-using whorl::Value;
 using Doing = State::Doing;
 
 using Context = whorl::StepContext<Config, State>;
@@ -41,16 +41,6 @@ void PollLater(Context& here) {
 void Run(Context& here, Request request, whorl::Transaction transaction) {
   here.out.emplace_back(
       whorl::RunTransaction{.request = request, .transaction = std::move(transaction)});
-}
-
-// Optimistic, so that a process that hangs between statement and Commit leaves no locks.
-whorl::Transaction WriteOf(StepName step, whorl::Sql sql, std::vector<Value> parameters,
-                           LocalInstant give_up_at) {
-  whorl::Transaction transaction =
-      whorl::OneStatement(step, whorl::Mode::kReadWrite, sql, std::move(parameters));
-  transaction.lock_mode = whorl::LockMode::kOptimistic;
-  transaction.give_up_at = give_up_at;
-  return transaction;
 }
 
 void SendRead(Context& here) {
@@ -122,10 +112,6 @@ void OnRead(Context& here, const TransactionResult& result) {
   if (rows.empty()) return SendCreate(here);
   const auto seen = TakeableHeartbeat(rows.front(), here.config);
   return seen ? SendTake(here, *seen) : PollLater(here);
-}
-
-bool ChangedTheRow(const TransactionResult& result) {
-  return result.outcome == Outcome::kCommitted && result.results.front().row_count == 1;
 }
 
 void OnClaimed(Context& here, const TransactionResult& result) {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "common.h"
 #include "protocol/machine.h"
 #include "protocol/names.h"
 #include "protocol/spanner/fields.h"
@@ -33,10 +34,7 @@
 
 namespace simple_lease {
 
-// The namespace as a text: a revision that is compiled with -Dsimple_lease=simple_lease_before has that name.
-#define SIMPLE_LEASE_TEXT(word) #word
-#define SIMPLE_LEASE_TEXT_OF(word) SIMPLE_LEASE_TEXT(word)
-inline constexpr std::string_view kName = SIMPLE_LEASE_TEXT_OF(simple_lease);
+inline constexpr std::string_view kName = OWN_PROTOCOL_TEXT_OF(simple_lease);
 
 inline constexpr whorl::Duration kLeaseMin = whorl::Seconds(1);
 

@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <variant>
-#include <vector>
+#include "machine_test.h"
 
 namespace simple_lease {
 namespace {
@@ -15,27 +14,10 @@ using whorl::Duration;
 using whorl::Milliseconds;
 using whorl::Seconds;
 
-class LowestDraws : public whorl::Entropy {
- public:
-  int64_t Between(whorl::Purpose, int64_t lo, int64_t) override { return lo; }
-};
-
-class SimpleLeaseTest : public testing::Test {
+class SimpleLeaseTest : public own_protocol::MachineTest<Config, State> {
  protected:
-  void Take(Duration at, const whorl::Event& event) {
-    effects_.clear();
-    Step(config_, state_, {.monotonic = whorl::LocalInstant{} + at, .wall = {}}, entropy_, event,
-         effects_);
-  }
-  // The transaction under way changed one row; its Commit was sent at `sent`.
-  void CommitsAt(Duration at, whorl::StepName step, Duration sent) {
-    whorl::TransactionEnded ended{.request = kRound, .step = step, .result = {}};
-    ended.result.outcome = whorl::Outcome::kCommitted;
-    ended.result.results.push_back({.status = {}, .rows = {}, .row_count = 1});
-    ended.result.commit_timestamp = whorl::Timestamp::FromUnixNanos(1'000'000 + sent.ns);
-    ended.result.commit_sent = whorl::LocalInstant{} + sent;
-    Take(at, ended);
-  }
+  SimpleLeaseTest() : MachineTest(MakeConfig("locktable", "lock", "a", Seconds(10))) {}
+
   // Finds no row, and makes it.
   void BecomesLeader(Duration sent, Duration answered) {
     Take({}, whorl::Started{});
@@ -43,17 +25,8 @@ class SimpleLeaseTest : public testing::Test {
     read.result.outcome = whorl::Outcome::kCommitted;
     read.result.results.emplace_back();
     Take(Milliseconds(5), read);
-    CommitsAt(answered, steps::kCreate, sent);
+    CommitsAt(answered, kRound, steps::kCreate, sent);
   }
-  bool SaysThatItHasTheLock(Duration at) {
-    Take(at, whorl::Asked{.ask = 1, .question = whorl::Question::kHasLock});
-    return std::get<whorl::Answer>(effects_.back()).yes;
-  }
-
-  Config config_ = MakeConfig("locktable", "lock", "a", Seconds(10));
-  State state_;
-  LowestDraws entropy_;
-  std::vector<whorl::Effect> effects_;
 };
 
 TEST_F(SimpleLeaseTest, BelievesForLessThanALeaseFromTheSendingOfTheCommit) {
@@ -66,7 +39,7 @@ TEST_F(SimpleLeaseTest, BelievesForLessThanALeaseFromTheSendingOfTheCommit) {
 TEST_F(SimpleLeaseTest, AHeartbeatProlongsTheBelief) {
   BecomesLeader(Milliseconds(6), Milliseconds(12));
   Take(Seconds(4), whorl::TimerFired{kWake});
-  CommitsAt(Seconds(5), steps::kBeat, Seconds(4));
+  CommitsAt(Seconds(5), kRound, steps::kBeat, Seconds(4));
   EXPECT_TRUE(SaysThatItHasTheLock(Seconds(13)));
   EXPECT_FALSE(SaysThatItHasTheLock(Seconds(14)));
 }
@@ -83,8 +56,7 @@ TEST_F(SimpleLeaseTest, GivesTheRowBackOnceTheWorkHasStopped) {
   Take(Seconds(1), whorl::StopRequested{});
   EXPECT_FALSE(SaysThatItHasTheLock(Seconds(1)));
   Take(Seconds(2), whorl::WorkStopped{});
-  const auto& run = std::get<whorl::RunTransaction>(effects_.front());
-  EXPECT_EQ(run.transaction.step, steps::kHandBack);
+  EXPECT_EQ(Sends(), "hand_back");
 }
 
 TEST_F(SimpleLeaseTest, GivesNothingBackWhileWorkOfAnEarlierTermGoesOn) {
@@ -93,7 +65,7 @@ TEST_F(SimpleLeaseTest, GivesNothingBackWhileWorkOfAnEarlierTermGoesOn) {
   Take(Seconds(11), whorl::TimerFired{kDeadline});
   state_.doing = State::Doing::kClaiming;
   Take(Seconds(12), whorl::StopRequested{});
-  CommitsAt(Seconds(13), steps::kClaim, Seconds(12));
+  CommitsAt(Seconds(13), kRound, steps::kClaim, Seconds(12));
   EXPECT_TRUE(effects_.empty());
   Take(Seconds(14), whorl::WorkStopped{});
   EXPECT_TRUE(effects_.empty());  // it runs out
@@ -105,9 +77,8 @@ TEST_F(SimpleLeaseTest, GivesBackWhatItWinsAfterTheWorkHasStopped) {
   state_.doing = State::Doing::kClaiming;
   Take(Seconds(1), whorl::StopRequested{});
   Take(Seconds(1), whorl::WorkStopped{});
-  CommitsAt(Seconds(2), steps::kClaim, Seconds(1));
-  const auto& run = std::get<whorl::RunTransaction>(effects_.front());
-  EXPECT_EQ(run.transaction.step, steps::kHandBack);
+  CommitsAt(Seconds(2), kRound, steps::kClaim, Seconds(1));
+  EXPECT_EQ(Sends(), "hand_back");
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ struct Rules {
   // The step by which an owner replaces its own token, or writes its own row, to renew its lease.
   // That is no grant.
   std::optional<StepName> renewing_step;
-  // The step by which an owner deletes its row to give the lock back.
+  // The step by which an owner deletes its row, or clears owner_column, to give the lock back.
   std::optional<StepName> releasing_step;
   // The steps whose transactions lock the rows that they read or write. If a process gives such a
   // transaction up, or crashes, the transaction may keep others out until Spanner aborts it as idle.
