@@ -37,7 +37,7 @@ bash -euxo pipefail -c "${commands/--install build /--install \"$tree\" }" |
 
 # Silence of a hunter that did not hunt, or of checkers that did not judge, would pass, too.
 for said in '^100% tests passed, 0 tests failed out of 5' '^simple_lease' '^row_lease' \
-  '^7 scenarios: 7 as expected' '^ok  *clock_ahead_of_the_margin .*single_leader_belief (expected)' \
+  '^8 scenarios: 8 as expected' '^ok  *clock_ahead_of_the_margin .*single_leader_belief (expected)' \
   '^ok  *row_lease_clock_ahead_of_the_margin .*single_leader_belief (expected)'; do
   grep --quiet -e "$said" "$scratch/output" || fail "nothing says: $said"
 done

@@ -84,6 +84,8 @@ void SendRelease(Context& here, Timestamp token) {
 void Renew(Context& here, Timestamp token, LocalInstant sent) {
   here.state.term = Term{.token = token, .deadline = sent + Believable(here.config)};
   here.out.emplace_back(whorl::SetTimer{.timer = kDeadline, .at = here.state.term->deadline});
+  // A process that stops beats no more, but has until the deadline to give the row back.
+  if (here.state.stopping) return;
   SleepUntil(here, sent + here.config.lease / here.config.constants.beats_in_lease);
 }
 
@@ -129,9 +131,11 @@ void OnClaimed(Context& here, const TransactionResult& result) {
 }
 
 void OnBeaten(Context& here, const TransactionResult& result) {
+  if (here.state.term && ChangedTheRow(result)) {
+    return Renew(here, here.state.term->token, *result.commit_sent);
+  }
   if (here.state.stopping) return;
   if (!here.state.term) return PollLater(here);
-  if (ChangedTheRow(result)) return Renew(here, here.state.term->token, *result.commit_sent);
   if (result.outcome == Outcome::kCommitted) {  // the row is another's
     EndTerm(here);
     return PollLater(here);

@@ -59,6 +59,17 @@ TEST_F(SimpleLeaseTest, GivesTheRowBackOnceTheWorkHasStopped) {
   EXPECT_EQ(Sends(), "hand_back");
 }
 
+TEST_F(SimpleLeaseTest, GivesBackWhatAHeartbeatDuringTheStopHasProlonged) {
+  // Others count from that heartbeat, and would wait.
+  BecomesLeader(Milliseconds(6), Milliseconds(12));
+  Take(Seconds(4), whorl::TimerFired{kWake});
+  Take(Milliseconds(4'005), whorl::StopRequested{});
+  CommitsAt(Milliseconds(4'010), kRound, steps::kBeat, Milliseconds(4'006));
+  EXPECT_EQ(effects_.size(), 1U);  // the deadline, and no other heartbeat
+  Take(Seconds(11), whorl::WorkStopped{});
+  EXPECT_EQ(Sends(), "hand_back");
+}
+
 TEST_F(SimpleLeaseTest, GivesNothingBackWhileWorkOfAnEarlierTermGoesOn) {
   // Its belief has lapsed and it claims again, but its application needs time to stop.
   BecomesLeader(Milliseconds(6), Milliseconds(12));
