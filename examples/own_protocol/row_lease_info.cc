@@ -44,6 +44,9 @@ std::array<Promise, whorl::kCountOf<Invariant>> Promises() {
   }
   // Work goes on until the application has heard that the lease is lost.
   promises[static_cast<size_t>(Invariant::kSingleWorker)] = Promise::kNotPromised;
+  // The client repeats a claim that was aborted, with two statements each time: one run of thousands
+  // had 65 calls in a second, where 64 are paced.
+  promises[static_cast<size_t>(Invariant::kPacedCalls)] = Promise::kNotPromised;
   return promises;
 }
 
