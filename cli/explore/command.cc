@@ -46,7 +46,8 @@ constexpr size_t kRound = 256;
 constexpr size_t kStatesOfDigest = 200;  // that a checkpoint tells worlds apart by
 
 int FaultsMax(const sim::FaultBudget& budget) {
-  return budget.crashes + budget.pauses + budget.losses + budget.aborts + budget.deletes;
+  return budget.crashes + budget.stops + budget.pauses + budget.losses + budget.aborts +
+         budget.deletes;
 }
 
 class Explorer {
@@ -167,6 +168,7 @@ class Explorer {
             {"--current-timestamp-error", FormatDuration(bounds.clocks.current_timestamp)},
             {"--drift", number(bounds.clocks.rate_ppm)},
             {"--crashes", number(bounds.faults.crashes)},
+            {"--stops", number(bounds.faults.stops)},
             {"--pauses", number(bounds.faults.pauses)},
             {"--losses", number(bounds.faults.losses)},
             {"--aborts", number(bounds.faults.aborts)},

@@ -38,6 +38,7 @@ std::string BudgetText(const sim::ExploreBounds& bounds) {
     text += Cat(text.empty() ? "at most " : ", ", CountText(count, one, many));
   };
   add(budget.crashes, "crash", "crashes");
+  add(budget.stops, "stop", "stops");
   add(budget.pauses, "pause", "pauses");
   if (budget.pauses > 0) text += Cat(" of at most ", FormatDuration(bounds.longest_pause));
   add(budget.losses, "lost message", "lost messages");

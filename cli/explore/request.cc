@@ -86,8 +86,8 @@ bool TakeScenario(const CLI::App& app, ExploreRequest& request) {
   request.lease = request.world.lease;
   sim::FaultBudget& budget = request.bounds.faults;
   for (const auto kind :
-       {&sim::FaultBudget::crashes, &sim::FaultBudget::pauses, &sim::FaultBudget::losses,
-        &sim::FaultBudget::aborts, &sim::FaultBudget::deletes}) {
+       {&sim::FaultBudget::crashes, &sim::FaultBudget::stops, &sim::FaultBudget::pauses,
+        &sim::FaultBudget::losses, &sim::FaultBudget::aborts, &sim::FaultBudget::deletes}) {
     budget.*kind = std::max(budget.*kind, space.faults.*kind);
   }
   request.bounds.menu = space.menu;
@@ -229,6 +229,7 @@ constexpr uint64_t kMemoryMaxMiB = 1'000'000;
 constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol fenced_lease                    two processes, no fault
   whorl explore --protocol fenced_lease --crashes 1        one may crash and start again
+  whorl explore --protocol fenced_lease --stops 1          one may be told to stop at any moment
   whorl explore --protocol spindle_v3 --pauses 1 --timeline --any
   whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
   whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8G
@@ -346,6 +347,8 @@ void AddClockOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
 void AddBoundOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& request) {
   AddBudget(app, "--crashes", request, &sim::FaultBudget::crashes,
             "crashes in one run; who crashed may start again");
+  AddBudget(app, "--stops", request, &sim::FaultBudget::stops,
+            "processes told to stop in one run; each may start again, at any moment");
   AddBudget(app, "--pauses", request, &sim::FaultBudget::pauses, "pauses of a process");
   AddBudget(app, "--losses", request, &sim::FaultBudget::losses, "lost requests or replies");
   AddBudget(app, "--aborts", request, &sim::FaultBudget::aborts, "transactions that are ABORTED");

@@ -15,22 +15,25 @@ namespace whorl::sim {
 // How many faults of each kind may strike in one run.
 struct FaultBudget {
   uint8_t crashes = 0;  // a process that crashed may start again at any time
+  uint8_t stops = 0;    // so may one that was told to stop, whether it is done with that or not
   uint8_t pauses = 0;
   uint8_t losses = 0;   // of a request or of a reply
   uint8_t aborts = 0;   // of a transaction, by Spanner
   uint8_t deletes = 0;  // of a lock's row, by an operator
-  WHORL_FIELDS(FaultBudget, crashes, pauses, losses, aborts, deletes);
+  WHORL_FIELDS(FaultBudget, crashes, stops, pauses, losses, aborts, deletes);
 };
 
 // The nodes that faults of each kind may strike, by their index in the scenario. nullopt: all nodes.
 struct FaultMenu {
   std::optional<std::vector<int16_t>> crashes;
+  std::optional<std::vector<int16_t>> stops;
   std::optional<std::vector<int16_t>> pauses;
   std::optional<std::vector<int16_t>> lost_requests;
   std::optional<std::vector<int16_t>> lost_replies;
   std::optional<std::vector<int16_t>> aborts;
   std::optional<std::vector<RowOfLock>> deleted_rows;  // nullopt: the rows of all locks
-  WHORL_FIELDS(FaultMenu, crashes, pauses, lost_requests, lost_replies, aborts, deleted_rows);
+  WHORL_FIELDS(FaultMenu, crashes, stops, pauses, lost_requests, lost_replies, aborts,
+               deleted_rows);
 };
 
 // How far clocks may be off, either way. Each error is a choice of the search.

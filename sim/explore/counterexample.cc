@@ -123,12 +123,15 @@ class PathWriter {
     Push(entry, move.at, clocks);
   }
 
-  // The node's last crash becomes one from which it starts again.
+  // The node's last crash or stop becomes one from which it starts again.
   void AddRestart(int16_t node, Instant at) {
     for (size_t i = scenario_.faults.size(); i-- > 0;) {
-      auto* crash = std::get_if<CrashFault>(&scenario_.faults[i].what);
-      if (crash == nullptr || scenario_.faults[i].node != node) continue;
-      crash->restart_after = at - std::get<Instant>(scenario_.faults[i].trigger);
+      FaultSpec& fault = scenario_.faults[i];
+      auto* crash = std::get_if<CrashFault>(&fault.what);
+      auto* stop = std::get_if<StopFault>(&fault.what);
+      if (fault.node != node || (crash == nullptr && stop == nullptr)) continue;
+      const Duration after = at - std::get<Instant>(fault.trigger);
+      (crash != nullptr ? crash->restart_after : stop->restart_after) = after;
       break;
     }
     Push({.event = ScheduledEvent::kNodeStarts, .node = node}, at, {});

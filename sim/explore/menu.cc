@@ -17,6 +17,8 @@ AnyFault FaultOf(OfNode kind, const ExploreBounds& bounds) {
       return PauseFault{.lasts = bounds.longest_pause};
     case OfNode::kCrash:
       return CrashFault{};
+    case OfNode::kStop:
+      return StopFault{};
     case OfNode::kStart:
       return StartFault{};
     case OfNode::kLoseRequest:
@@ -40,13 +42,15 @@ const std::vector<int16_t>* VictimsOf(OfNode kind, const FaultMenu& menu) {
       return listed(menu.pauses);
     case OfNode::kCrash:
       return listed(menu.crashes);
+    case OfNode::kStop:
+      return listed(menu.stops);
     case OfNode::kLoseRequest:
       return listed(menu.lost_requests);
     case OfNode::kLoseReply:
       return listed(menu.lost_replies);
     case OfNode::kAbort:
       return listed(menu.aborts);
-    case OfNode::kStart:  // any node that crashed
+    case OfNode::kStart:  // any node that crashed or was told to stop
     case OfNode::kCount:
       break;
   }
@@ -101,6 +105,9 @@ void Spend(FaultBudget& left, uint32_t fault, size_t nodes) {
       return;
     case OfNode::kCrash:
       --left.crashes;
+      return;
+    case OfNode::kStop:
+      --left.stops;
       return;
     case OfNode::kLoseRequest:
     case OfNode::kLoseReply:

@@ -18,7 +18,16 @@ inline constexpr Duration kSameInstant = Milliseconds(1);
 constexpr Instant BeginOfInstant(Instant at) { return {at.ns - at.ns % kSameInstant.ns}; }
 
 // The menu has the faults of each node, in this order, and then the faults of locks.
-enum class OfNode : uint8_t { kPause, kCrash, kStart, kLoseRequest, kLoseReply, kAbort, kCount };
+enum class OfNode : uint8_t {
+  kPause,
+  kCrash,
+  kStop,
+  kStart,
+  kLoseRequest,
+  kLoseReply,
+  kAbort,
+  kCount
+};
 inline constexpr auto kFaultsOfNode = static_cast<uint32_t>(OfNode::kCount);
 
 constexpr uint32_t MenuIndex(int16_t node, OfNode kind) {
@@ -28,6 +37,10 @@ constexpr uint32_t MenuIndex(int16_t node, OfNode kind) {
 // Replaces the scenario's faults by the menu. These faults strike by World::Trigger only: the step of their
 // trigger is never reached.
 void WriteMenu(Scenario& scenario, const ExploreBounds& bounds);
+// Whether the node may start again: it crashed, or it was told to stop.
+constexpr bool MayStartAgain(Life life, uint32_t incarnation) {
+  return life != Life::kRunning && incarnation > 0;
+}
 bool MayStrike(OfNode kind, int16_t node, const FaultMenu& menu);
 // Takes the fault off the budget.
 void Spend(FaultBudget& left, uint32_t fault, size_t nodes);

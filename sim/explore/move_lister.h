@@ -103,12 +103,15 @@ class MoveLister {
         view_.AddFault(MenuIndex(node.node, kind), faults);
       }
     };
-    if (node.life == Life::kDown) {
-      if (node.incarnation == 0) return;  // it has not started yet
+    if (MayStartAgain(node.life, node.incarnation)) {
       strike(OfNode::kStart, 0);
-      return StopAtGrid();
+      StopAtGrid();
     }
+    if (node.life == Life::kDown) return;
     if (view_.left().crashes > 0) strike(OfNode::kCrash, 1);
+    // A process hears of it when it is not paused.
+    const bool can_hear = node.life == Life::kRunning && !node.is_paused;
+    if (view_.left().stops > 0 && can_hear) strike(OfNode::kStop, 1);
     if (view_.left().pauses > 0 && !node.is_paused) strike(OfNode::kPause, 1);
   }
 

@@ -77,7 +77,7 @@ class PrefixTaker {
       return Move{
           .kind = MoveKind::kFault, .at = world().now(), .fault = *entry.fault, .call = *call};
     }
-    if (entry.event == ScheduledEvent::kNodeStarts && entry.node && HasCrashed(*entry.node)) {
+    if (entry.event == ScheduledEvent::kNodeStarts && entry.node && StartsAgain(*entry.node)) {
       return Move{.kind = MoveKind::kFault,
                   .at = world().now(),
                   .fault = MenuIndex(*entry.node, OfNode::kStart)};
@@ -86,9 +86,9 @@ class PrefixTaker {
     if (slot == nullptr) return std::nullopt;
     return Move{.kind = MoveKind::kEvent, .at = world().now(), .event = slot->choice};
   }
-  bool HasCrashed(int16_t index) const {
+  bool StartsAgain(int16_t index) const {
     const Node& node = world().state().nodes[static_cast<size_t>(index)];
-    return node.life == Life::kDown && node.incarnation > 0;
+    return MayStartAgain(node.life, node.incarnation);
   }
 
   bool IsAChoice(const Move& move) const {

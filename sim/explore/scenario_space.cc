@@ -12,7 +12,8 @@ namespace whorl::sim {
 namespace {
 
 constexpr std::string_view kWhatCan =
-    "pause, crash, start at a time, drop_request, drop_reply, abort without \"for\", delete_row";
+    "pause, crash, stop, start at a time, drop_request, drop_reply, abort without \"for\", "
+    "delete_row";
 
 class SpaceReader {
  public:
@@ -63,6 +64,10 @@ class SpaceReader {
     Count(space_.faults.crashes);
     AddNode(space_.menu.crashes);
   }
+  void Add(const StopFault& /*stop*/) {
+    Count(space_.faults.stops);
+    AddNode(space_.menu.stops);
+  }
   void Add(const DropRequestFault& /*drop*/) {
     Count(space_.faults.losses);
     NameLosses();
@@ -86,7 +91,7 @@ class SpaceReader {
       space_.menu.deleted_rows->push_back(deletion.target);
     }
   }
-  // A process that crashed may start again at any time, so only the first start of a node has a time.
+  // A process that crashed or was told to stop may start again at any time, so only the first start of a node has a time.
   void Add(const StartFault& /*start*/) {
     const auto* at = std::get_if<Instant>(&fault().trigger);
     NodeSpec& node = space_.scenario.nodes[static_cast<size_t>(fault().node)];

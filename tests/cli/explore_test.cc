@@ -53,6 +53,20 @@ TEST_F(CliExploreTest, ACompleteSearchNamesItsBoundsAndWhatHolds) {
                     HasSubstr("\nholds: one_live_token, "), Not(HasSubstr("violated")))));
 }
 
+// Told to stop, a process gives the lock back, and may start again before it is done with that.
+TEST_F(CliExploreTest, AProcessMayBeToldToStopAtAnyMoment) {
+  const Ended ended = Whorl(
+      "explore --protocol lease_lock --constants grid --stops 1 --save found "
+      "--invariant single_worker");
+  EXPECT_THAT(ended, Ends(0, AllOf(StartsWith("complete: lease_lock, 2 equal processes, at most 1 "
+                                              "stop, grid constants, "),
+                                   HasSubstr("violated: single_worker (not promised), 1 fault"))));
+  EXPECT_EQ(Whorl("replay found").code, 0);
+  EXPECT_THAT(Whorl("explore --scenario found/lease_lock.single_worker.work_changed.stop.json "
+                    "--invariant single_worker"),
+              Complains(0, HasSubstr(": its schedule is left out: a search tries every one")));
+}
+
 // Where the DELETE of spindle_v2's heartbeats works, rows of takeovers do not stay, so it has other states.
 TEST_F(CliExploreTest, TheRuleOfPendingCommitTimestampsIsABound) {
   const std::string search =
@@ -252,8 +266,8 @@ TEST_F(CliExploreTest, AScenarioThatCannotBeExploredIsRefusedByItsPlace) {
   EXPECT_THAT(
       ended.err,
       AllOf(HasSubstr("the fault at x.json:5 (partition of a) cannot be a choice of a search. What "
-                      "can: pause, crash, start at a time, drop_request, drop_reply, abort without "
-                      "\"for\", delete_row."),
+                      "can: pause, crash, stop, start at a time, drop_request, drop_reply, abort "
+                      "without \"for\", delete_row."),
             HasSubstr("the fault at x.json:6 (abort of b) cannot"), Not(HasSubstr("x.json:4"))));
 
   Write("x.json", std::string(kPaused));

@@ -60,7 +60,8 @@ bool AreEqual(const Scenario& scenario) {
 }
 
 bool StrikesAnybody(const FaultMenu& menu) {
-  return !menu.crashes && !menu.pauses && !menu.lost_requests && !menu.lost_replies && !menu.aborts;
+  return !menu.crashes && !menu.stops && !menu.pauses && !menu.lost_requests &&
+         !menu.lost_replies && !menu.aborts;
 }
 
 // Whether no text that names a process also means something else.
@@ -83,9 +84,10 @@ std::optional<Symmetry> Symmetry::Of(const Scenario& scenario, const ExploreBoun
   if (!AreEqual(scenario) || !StrikesAnybody(bounds.menu) || !NamesStandApart(scenario)) {
     return std::nullopt;
   }
+  const uint32_t incarnations = bounds.faults.crashes + bounds.faults.stops + 1U;
   std::vector<std::vector<std::string>> texts;
   for (size_t node = 0; node < count; ++node) {
-    texts.push_back(TextsOf(scenario, static_cast<int16_t>(node), bounds.faults.crashes + 1U));
+    texts.push_back(TextsOf(scenario, static_cast<int16_t>(node), incarnations));
   }
   Symmetry symmetry;
   symmetry.locks_ = scenario.locks.size();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/explore/engine/search.h"
+#include "sim/explore/prefix.h"
 #include "sim/judge/checkers/setup.h"
 #include "sim/judge/expectations.h"
 #include "sim/scenario/loader.h"
@@ -75,6 +76,9 @@ TEST(Counterexample, OfEachKindOfFaultIsTheSameRunAsAScenario) {
   Space grid = SpaceOf("spindle_v3", {.pauses = 1}, Seconds(8));
   grid.world.grid_constants = true;
   ExpectReplayable(grid, {Invariant::kSingleLeaderBelief, Invariant::kHasLockTruthful});
+  Space stop = SpaceOf("lease_lock", {.stops = 1}, Seconds(12));
+  stop.world.grid_constants = true;
+  ExpectReplayable(stop, {Invariant::kSingleWorker});
   ExpectReplayable(SpaceOf("semaphore", {.losses = 1}, Seconds(7)),
                    {Invariant::kSingleLeaderBelief});
 }
@@ -150,9 +154,9 @@ TEST(Counterexample, IsNamedByWhatBrokeAndByItsFaults) {
   EXPECT_LT(*LastsOf(scenario.faults.front().what), Seconds(10));
 }
 
-// A crash after which the process starts again is one fault for a reader, though two choices.
-TEST(Counterexample, ACrashHasItsRestart) {
-  const Space space = SpaceOf("fenced_lease", {.crashes = 1}, Seconds(10));
+// A crash or a stop after which the process starts again is one fault for a reader, though two choices.
+void ExpectOneFaultWithItsRestart(FaultBudget faults) {
+  const Space space = SpaceOf("fenced_lease", faults, Seconds(10));
   const LockModel model(space.world, space.bounds);
   explore::Violation<Move> path;  // of a run that violates nothing
   path.property = static_cast<int>(Invariant::kOneLiveToken);
@@ -174,7 +178,7 @@ TEST(Counterexample, ACrashHasItsRestart) {
   const auto is_fault = [&](const Move& move) { return move.kind == MoveKind::kFault; };
   const auto is_advance = [](const Move& move) { return move.kind == MoveKind::kAdvance; };
   take(starts);
-  take(is_fault);  // the crash of the only process
+  take(is_fault);  // strikes the only process
   take(starts);    // the other one
   take([](const Move& move) { return move.kind == MoveKind::kEvent; });
   take([](const Move& move) { return move.kind == MoveKind::kEvent; });
@@ -187,14 +191,20 @@ TEST(Counterexample, ACrashHasItsRestart) {
       take([](const Move& move) { return move.kind == MoveKind::kEvent; });
     }
   }
-  take(is_fault);  // the crashed node starts again
+  take(is_fault);  // the node starts again
   const Counterexample found = CounterexampleOf(model, path);
   EXPECT_THAT(found.run.schedule_problem, IsEmpty());
   EXPECT_FALSE(found.is_confirmed);
   ASSERT_EQ(found.scenario.faults.size(), 1U);
   EXPECT_EQ(*RestartAfterOf(found.scenario.faults.front().what), state->world.now() - Instant{});
   EXPECT_EQ(WithoutPlace(Reloaded(found.scenario)), WithoutPlace(found.scenario));
+  const SchedulePrefix prefix = PrefixOf(model, found.scenario);
+  EXPECT_EQ(prefix.problem, "");
+  EXPECT_EQ(prefix.moves, path.path.choices);
 }
+
+TEST(Counterexample, ACrashHasItsRestart) { ExpectOneFaultWithItsRestart({.crashes = 1}); }
+TEST(Counterexample, AStopHasItsRestart) { ExpectOneFaultWithItsRestart({.stops = 1}); }
 
 // A kind that needs a fault more than another one of the same invariant and step is none of its own.
 TEST(Counterexample, NeedsLessIfItHasAPartOfTheFaults) {

@@ -48,11 +48,12 @@ LockModel ModelOf(const Space& space) {
 }
 
 std::string NameOf(const Space& space) {
-  return space.protocol + " crashes " + std::to_string(space.faults.crashes) + " pauses " +
-         std::to_string(space.faults.pauses) + " losses " + std::to_string(space.faults.losses) +
-         " aborts " + std::to_string(space.faults.aborts) + " deletes " +
-         std::to_string(space.faults.deletes) + " delay " + std::to_string(space.delay) +
-         " epsilon " + std::to_string(space.clocks.truetime.ns) + " ns, CURRENT_TIMESTAMP " +
+  return space.protocol + " crashes " + std::to_string(space.faults.crashes) + " stops " +
+         std::to_string(space.faults.stops) + " pauses " + std::to_string(space.faults.pauses) +
+         " losses " + std::to_string(space.faults.losses) + " aborts " +
+         std::to_string(space.faults.aborts) + " deletes " + std::to_string(space.faults.deletes) +
+         " delay " + std::to_string(space.delay) + " epsilon " +
+         std::to_string(space.clocks.truetime.ns) + " ns, CURRENT_TIMESTAMP " +
          std::to_string(space.clocks.current_timestamp.ns) + " ns";
 }
 
@@ -79,7 +80,8 @@ Keys KeysOf(M& model, size_t limit) {
 }
 
 std::vector<Space> SmallSpaces() {
-  const FaultBudget all = {.crashes = 1, .pauses = 1, .losses = 1, .aborts = 1, .deletes = 1};
+  const FaultBudget all = {
+      .crashes = 1, .stops = 1, .pauses = 1, .losses = 1, .aborts = 1, .deletes = 1};
   std::vector<Space> spaces;
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
@@ -149,6 +151,9 @@ TEST(RememberedSteps, FindWhatCopiesOfWorldsFind) {
       {.protocol = "fenced_lease", .faults = {.aborts = 1}},
       {.protocol = "fenced_lease", .faults = {.deletes = 1}},
       {.protocol = "fenced_lease", .faults = {.crashes = 1}, .leases = 2},
+      {.protocol = "fenced_lease", .faults = {.stops = 1}, .leases = 2},
+      {.protocol = "spindle_v3", .faults = {.stops = 1}, .leases = 1, .symmetry = true},
+      {.protocol = "lease_lock", .faults = {.stops = 1}, .leases = 1, .grid_constants = false},
       {.protocol = "fenced_lease", .faults = {.pauses = 1}, .leases = 2},
       {.protocol = "fenced_lease", .faults = {}, .processes = 3},
       {.protocol = "fenced_lease", .faults = {}, .processes = 1, .locks = 2},
