@@ -47,7 +47,7 @@ constexpr size_t kStatesOfDigest = 200;  // that a checkpoint tells worlds apart
 
 int FaultsMax(const sim::FaultBudget& budget) {
   return budget.crashes + budget.stops + budget.pauses + budget.losses + budget.aborts +
-         budget.deletes;
+         budget.deletes + budget.announcements;
 }
 
 class Explorer {
@@ -173,6 +173,8 @@ class Explorer {
             {"--losses", number(bounds.faults.losses)},
             {"--aborts", number(bounds.faults.aborts)},
             {"--deletes", number(bounds.faults.deletes)},
+            {"--announcements", number(bounds.faults.announcements)},
+            {"--announce", yes(world.announces_releases)},
             {"--grid", FormatDuration(bounds.grid)},
             {"--delay", number(bounds.delay)},
             {"--longest-pause", FormatDuration(bounds.longest_pause)},

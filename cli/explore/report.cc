@@ -44,6 +44,7 @@ std::string BudgetText(const sim::ExploreBounds& bounds) {
   add(budget.losses, "lost message", "lost messages");
   add(budget.aborts, "abort", "aborts");
   add(budget.deletes, "deleted row", "deleted rows");
+  add(budget.announcements, "false announcement", "false announcements");
   return text.empty() ? "no fault" : text;
 }
 
@@ -89,6 +90,7 @@ std::string BoundsText(const ExploreReport& report) {
   if (world.locks > 1) text += Cat(", ", CountText(world.locks, "lock", "locks"));
   text += Cat(", ", BudgetText(bounds));
   if (world.grid_constants) text += ", grid constants";
+  if (world.announces_releases) text += ", releases announced";
   if (world.strict_pending_commit_timestamp == sim::PendingCommitTimestampRule::kColumn) {
     text += ", pending commit timestamps strict by column";
   }

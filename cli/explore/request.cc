@@ -35,7 +35,7 @@ constexpr int64_t kStartsMax = 10'000;   // ways in which processes can start, e
 std::vector<std::string> SaidTwice(const CLI::App& app) {
   std::vector<std::string> errors;
   for (const char* option : {"--protocol", "--processes", "--locks", "--lease", "--constants",
-                             "--strict-pending-commit-timestamp", "--epsilon",
+                             "--announce", "--strict-pending-commit-timestamp", "--epsilon",
                              "--current-timestamp-error", "--drift", "--start-within"}) {
     if (app.get_option(option)->count() == 0) continue;
     errors.push_back(Cat(option, " does not go with --scenario, which says it"));
@@ -50,6 +50,7 @@ void DescribeWorld(const sim::Scenario& scenario, sim::ExploreWorld& world) {
   world.strict_pending_commit_timestamp = scenario.spanner.strict_pending_commit_timestamp;
   world.processes = static_cast<int>(scenario.nodes.size());
   world.locks = static_cast<int>(scenario.locks.size());
+  world.announces_releases = scenario.network.announce_releases;
   const auto shortest = std::ranges::min_element(scenario.nodes, {}, &sim::NodeSpec::lease);
   world.lease = shortest->lease;
 }
@@ -87,7 +88,8 @@ bool TakeScenario(const CLI::App& app, ExploreRequest& request) {
   sim::FaultBudget& budget = request.bounds.faults;
   for (const auto kind :
        {&sim::FaultBudget::crashes, &sim::FaultBudget::stops, &sim::FaultBudget::pauses,
-        &sim::FaultBudget::losses, &sim::FaultBudget::aborts, &sim::FaultBudget::deletes}) {
+        &sim::FaultBudget::losses, &sim::FaultBudget::aborts, &sim::FaultBudget::deletes,
+        &sim::FaultBudget::announcements}) {
     budget.*kind = std::max(budget.*kind, space.faults.*kind);
   }
   request.bounds.menu = space.menu;
@@ -120,6 +122,19 @@ void AddErrorsOfDrift(const ExploreRequest& request, std::vector<std::string>& e
                          ": its reciprocal is no whole number of ",
                          "ppm, so that instants would leave every grid; 250000 has one, with "
                          "--constants grid"));
+  }
+}
+
+// Whether a process that is told of a release does anything then.
+void AddErrorsOfAnnouncements(const ExploreRequest& request, const ProtocolInfo& protocol,
+                              std::vector<std::string>& errors) {
+  if (request.space || protocol.announces_releases) return;
+  for (const auto& [option, is_given] :
+       {std::pair("--announce", request.world.announces_releases),
+        std::pair("--announcements", request.bounds.faults.announcements > 0)}) {
+    if (!is_given) continue;
+    errors.push_back(Cat(option, ": processes of ", protocol.name,
+                         " do not listen to announcements; leave the option out"));
   }
 }
 
@@ -175,6 +190,7 @@ std::vector<std::string> Complete(ExploreRequest& request) {
                          " has only the constants that ship; leave the option out, or give its "
                          "ProtocolInfo a make_grid_config (protocol/ADDING.md)"));
   }
+  AddErrorsOfAnnouncements(request, protocol, errors);
   if (request.world.locks > 1 && protocol.takes_one_lock) {
     errors.push_back(Cat("--locks: a table of ", protocol.name, " has room for one lock"));
   }
@@ -230,6 +246,7 @@ constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol fenced_lease                    two processes, no fault
   whorl explore --protocol fenced_lease --crashes 1        one may crash and start again
   whorl explore --protocol fenced_lease --stops 1          one may be told to stop at any moment
+  whorl explore --protocol fenced_lease --stops 1 --announce --announcements 1
   whorl explore --protocol spindle_v3 --pauses 1 --timeline --any
   whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
   whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8G
@@ -311,6 +328,8 @@ void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
       },
       "the protocol's numbers: as shipped, or whole quarters of the lease, which make fewer states "
       "(default: shipped)");
+  app.add_flag("--announce", request->world.announces_releases,
+               "a process that has given the lock back tells the others, who look at once");
   AddText(
       app, "--strict-pending-commit-timestamp", "table|column", request,
       [](const std::string& text, ExploreRequest& r) {
@@ -353,6 +372,8 @@ void AddBoundOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
   AddBudget(app, "--losses", request, &sim::FaultBudget::losses, "lost requests or replies");
   AddBudget(app, "--aborts", request, &sim::FaultBudget::aborts, "transactions that are ABORTED");
   AddBudget(app, "--deletes", request, &sim::FaultBudget::deletes, "rows that an operator deletes");
+  AddBudget(app, "--announcements", request, &sim::FaultBudget::announcements,
+            "times that a process is told of a release that was none");
   AddTime(app, "--grid", request, &ExploreRequest::grid,
           "pauses end, and late messages arrive, at its multiples (default: lease/4)");
   AddNumber(

@@ -66,6 +66,7 @@ Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bound
   scenario.spanner.truetime.epsilon = bounds.clocks.truetime;
   scenario.spanner.current_timestamp_error = bounds.clocks.current_timestamp;
   scenario.network.connection_timeout = world.lease;
+  scenario.network.announce_releases = world.announces_releases;
   // A leader writes once in a lease, and its work takes no time: the search is about the protocol's
   // steps, not about the application between them.
   scenario.workload.write_every = world.lease;

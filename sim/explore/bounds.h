@@ -17,10 +17,11 @@ struct FaultBudget {
   uint8_t crashes = 0;  // a process that crashed may start again at any time
   uint8_t stops = 0;    // so may one that was told to stop, whether it is done with that or not
   uint8_t pauses = 0;
-  uint8_t losses = 0;   // of a request or of a reply
-  uint8_t aborts = 0;   // of a transaction, by Spanner
-  uint8_t deletes = 0;  // of a lock's row, by an operator
-  WHORL_FIELDS(FaultBudget, crashes, stops, pauses, losses, aborts, deletes);
+  uint8_t losses = 0;         // of a request or of a reply
+  uint8_t aborts = 0;         // of a transaction, by Spanner
+  uint8_t deletes = 0;        // of a lock's row, by an operator
+  uint8_t announcements = 0;  // to a process, of releases that were none
+  WHORL_FIELDS(FaultBudget, crashes, stops, pauses, losses, aborts, deletes, announcements);
 };
 
 // The nodes that faults of each kind may strike, by their index in the scenario. nullopt: all nodes.
@@ -31,9 +32,10 @@ struct FaultMenu {
   std::optional<std::vector<int16_t>> lost_requests;
   std::optional<std::vector<int16_t>> lost_replies;
   std::optional<std::vector<int16_t>> aborts;
+  std::optional<std::vector<int16_t>> announcements;
   std::optional<std::vector<RowOfLock>> deleted_rows;  // nullopt: the rows of all locks
   WHORL_FIELDS(FaultMenu, crashes, stops, pauses, lost_requests, lost_replies, aborts,
-               deleted_rows);
+               announcements, deleted_rows);
 };
 
 // How far clocks may be off, either way. Each error is a choice of the search.
@@ -86,8 +88,9 @@ struct ExploreWorld {
   int processes = 2;
   int locks = 1;
   Duration lease;
+  bool announces_releases = false;  // a process that gives the lock back tells the others
   PendingCommitTimestampRule strict_pending_commit_timestamp = PendingCommitTimestampRule::kTable;
-  WHORL_FIELDS(ExploreWorld, protocol, grid_constants, processes, locks, lease,
+  WHORL_FIELDS(ExploreWorld, protocol, grid_constants, processes, locks, lease, announces_releases,
                strict_pending_commit_timestamp);
 };
 // REQUIRES: FindProtocol(world.protocol) is not null; at most 26 processes and 9 locks.

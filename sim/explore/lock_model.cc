@@ -307,10 +307,10 @@ explore::Key128 LockModel::KeyOf(const Digest128& parts, const NonWorldState& ou
   // Relative times omit the horizon and the phase of the grid.
   if (bounds_.horizon) key = explore::Extend(key, static_cast<uint64_t>(now.ns));
   key = explore::Extend(key, static_cast<uint64_t>(now.ns % bounds_.grid.ns));
-  const auto& [crashes, stops, pauses, losses, aborts, deletes] = left;
+  const auto& [crashes, stops, pauses, losses, aborts, deletes, announcements] = left;
   key = explore::Extend(key, uint64_t{crashes} | uint64_t{pauses} << 8 | uint64_t{losses} << 16 |
                                  uint64_t{aborts} << 24 | uint64_t{deletes} << 32 |
-                                 uint64_t{stops} << 40);
+                                 uint64_t{stops} << 40 | uint64_t{announcements} << 48);
   key = explore::Extend(key, violated);
   if (!tells_kinds_) return key;
   for (const ViolationSource& source : shown) {

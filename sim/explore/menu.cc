@@ -25,6 +25,8 @@ AnyFault FaultOf(OfNode kind, const ExploreBounds& bounds) {
       return DropRequestFault{};
     case OfNode::kLoseReply:
       return DropReplyFault{};
+    case OfNode::kAnnounce:
+      return AnnounceFault{};
     case OfNode::kAbort:
     case OfNode::kCount:
       break;
@@ -50,6 +52,8 @@ const std::vector<int16_t>* VictimsOf(OfNode kind, const FaultMenu& menu) {
       return listed(menu.lost_replies);
     case OfNode::kAbort:
       return listed(menu.aborts);
+    case OfNode::kAnnounce:
+      return listed(menu.announcements);
     case OfNode::kStart:  // any node that crashed or was told to stop
     case OfNode::kCount:
       break;
@@ -115,6 +119,9 @@ void Spend(FaultBudget& left, uint32_t fault, size_t nodes) {
       return;
     case OfNode::kAbort:
       --left.aborts;
+      return;
+    case OfNode::kAnnounce:
+      --left.announcements;
       return;
     case OfNode::kStart:
     case OfNode::kCount:

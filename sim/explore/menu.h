@@ -26,6 +26,7 @@ enum class OfNode : uint8_t {
   kLoseRequest,
   kLoseReply,
   kAbort,
+  kAnnounce,
   kCount
 };
 inline constexpr auto kFaultsOfNode = static_cast<uint32_t>(OfNode::kCount);

@@ -109,9 +109,10 @@ class MoveLister {
     }
     if (node.life == Life::kDown) return;
     if (view_.left().crashes > 0) strike(OfNode::kCrash, 1);
-    // A process hears of it when it is not paused.
+    // What a process is told, it hears when it is not paused.
     const bool can_hear = node.life == Life::kRunning && !node.is_paused;
     if (view_.left().stops > 0 && can_hear) strike(OfNode::kStop, 1);
+    if (view_.left().announcements > 0 && can_hear) strike(OfNode::kAnnounce, 1);
     if (view_.left().pauses > 0 && !node.is_paused) strike(OfNode::kPause, 1);
   }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kWhatCan =
     "pause, crash, stop, start at a time, drop_request, drop_reply, abort without \"for\", "
-    "delete_row";
+    "announce, delete_row";
 
 class SpaceReader {
  public:
@@ -82,6 +82,10 @@ class SpaceReader {
     if (abort.lasts) return Refuse();
     Count(space_.faults.aborts);
     AddNode(space_.menu.aborts);
+  }
+  void Add(const AnnounceFault& /*announce*/) {
+    Count(space_.faults.announcements);
+    AddNode(space_.menu.announcements);
   }
   void Add(const DeleteRowFault& deletion) {
     Count(space_.faults.deletes);

@@ -30,6 +30,10 @@ TEST_F(CliExploreTest, BadUsageNamesTheOptionAndTheRemedy) {
                    "--grid 3s does not divide the lease (4s); 1s would divide the lease");
   ExpectUsageError("explore --protocol fenced_lease --horizon 0s", "--horizon wants more than 0s");
   ExpectUsageError("explore --protocol spindle_v3 --lease 2s", "leases of at least 5s, and got 2s");
+  ExpectUsageError("explore --protocol spindle_v3 --announce --stops 1",
+                   "--announce: processes of spindle_v3 do not listen to announcements");
+  ExpectUsageError("explore --protocol semaphore --announcements 1",
+                   "--announcements: processes of semaphore do not listen to announcements");
   ExpectUsageError("explore --protocol semaphore --locks 2", "has room for one lock");
   ExpectUsageError("explore --protocol fenced_lease --constants gird", "did you mean \"grid\"?");
   ExpectUsageError("explore --protocol fenced_lease --crashes=-1",
@@ -65,6 +69,20 @@ TEST_F(CliExploreTest, AProcessMayBeToldToStopAtAnyMoment) {
   EXPECT_THAT(Whorl("explore --scenario found/lease_lock.single_worker.work_changed.stop.json "
                     "--invariant single_worker"),
               Complains(0, HasSubstr(": its schedule is left out: a search tries every one")));
+}
+
+// Who is told of a release looks at once, so the runs are others.
+TEST_F(CliExploreTest, ReleasesMayBeAnnounced) {
+  const std::string search =
+      "explore --protocol fenced_lease --constants grid --stops 1 --promised --horizon 6s";
+  const Ended announced = Whorl(search + " --announce");
+  EXPECT_THAT(announced,
+              Ends(0, HasSubstr(" at most 1 stop, grid constants, releases announced, ")));
+  const auto counts = [](const std::string& text) { return text.substr(text.find("up to 6s: ")); };
+  EXPECT_NE(counts(announced.out), counts(Whorl(search).out));
+  EXPECT_THAT(
+      Whorl("explore --protocol fenced_lease --constants grid --announcements 1 --promised"),
+      Ends(0, HasSubstr(", at most 1 false announcement, ")));
 }
 
 // Where the DELETE of spindle_v2's heartbeats works, rows of takeovers do not stay, so it has other states.
@@ -267,7 +285,7 @@ TEST_F(CliExploreTest, AScenarioThatCannotBeExploredIsRefusedByItsPlace) {
       ended.err,
       AllOf(HasSubstr("the fault at x.json:5 (partition of a) cannot be a choice of a search. What "
                       "can: pause, crash, stop, start at a time, drop_request, drop_reply, abort "
-                      "without \"for\", delete_row."),
+                      "without \"for\", announce, delete_row."),
             HasSubstr("the fault at x.json:6 (abort of b) cannot"), Not(HasSubstr("x.json:4"))));
 
   Write("x.json", std::string(kPaused));

@@ -26,6 +26,7 @@ struct Space {
   int locks = 1;
   bool grid_constants = true;
   bool symmetry = false;
+  bool announces = false;
   ClockBounds clocks = {};
 };
 
@@ -36,6 +37,7 @@ LockModel ModelOf(const Space& space) {
   world.lease = Seconds(5);
   world.processes = space.processes;
   world.locks = space.locks;
+  world.announces_releases = space.announces;
   ExploreBounds bounds;
   bounds.faults = space.faults;
   bounds.delay = space.delay;
@@ -80,8 +82,13 @@ Keys KeysOf(M& model, size_t limit) {
 }
 
 std::vector<Space> SmallSpaces() {
-  const FaultBudget all = {
-      .crashes = 1, .stops = 1, .pauses = 1, .losses = 1, .aborts = 1, .deletes = 1};
+  const FaultBudget all = {.crashes = 1,
+                           .stops = 1,
+                           .pauses = 1,
+                           .losses = 1,
+                           .aborts = 1,
+                           .deletes = 1,
+                           .announcements = 1};
   std::vector<Space> spaces;
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
@@ -152,6 +159,11 @@ TEST(RememberedSteps, FindWhatCopiesOfWorldsFind) {
       {.protocol = "fenced_lease", .faults = {.deletes = 1}},
       {.protocol = "fenced_lease", .faults = {.crashes = 1}, .leases = 2},
       {.protocol = "fenced_lease", .faults = {.stops = 1}, .leases = 2},
+      {.protocol = "fenced_lease",
+       .faults = {.stops = 1, .announcements = 1},
+       .leases = 1,
+       .symmetry = true,
+       .announces = true},
       {.protocol = "spindle_v3", .faults = {.stops = 1}, .leases = 1, .symmetry = true},
       {.protocol = "lease_lock", .faults = {.stops = 1}, .leases = 1, .grid_constants = false},
       {.protocol = "fenced_lease", .faults = {.pauses = 1}, .leases = 2},
