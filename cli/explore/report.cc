@@ -188,22 +188,31 @@ bool WorkTakesNoTime(const ExploreReport& report) {
   return report.model.scenario().workload.work_for == Duration{};
 }
 
+// A process gives a lock back when it is told to stop, or after Unlock.
+bool NobodyGivesBack(const ExploreReport& report) {
+  const std::vector<sim::NodeSpec>& nodes = report.model.scenario().nodes;
+  return report.request.bounds.faults.stops == 0 &&
+         std::ranges::none_of(nodes, [](const sim::NodeSpec& node) {
+           return node.deadline.has_value() || node.use == sim::Use::kLock;
+         });
+}
+
 // Invariants in which no violation was found, as bits.
 struct Unviolated {
   uint32_t promised = 0;
   uint32_t not_promised = 0;
-  bool has_single_worker = false;  // it is in neither, since work takes no time
+  uint32_t untried =
+      0;  // those that nothing in this space could have violated; they are in neither
 };
 
 Unviolated UnviolatedOf(const ExploreReport& report) {
   uint32_t holding = report.watched;
   for (const ExploreFinding& finding : report.findings) holding &= ~BitOf(finding.invariant);
   Unviolated unviolated;
-  constexpr uint32_t kWorker = BitOf(Invariant::kSingleWorker);
-  if ((holding & kWorker) != 0 && WorkTakesNoTime(report)) {
-    unviolated.has_single_worker = true;
-    holding &= ~kWorker;
-  }
+  if (WorkTakesNoTime(report)) unviolated.untried |= BitOf(Invariant::kSingleWorker);
+  if (NobodyGivesBack(report)) unviolated.untried |= BitOf(Invariant::kNoWorkAfterRelease);
+  unviolated.untried &= holding;
+  holding &= ~unviolated.untried;
   unviolated.promised = holding & report.promised;
   unviolated.not_promised = holding & ~report.promised;
   return unviolated;
@@ -232,8 +241,12 @@ void PrintUnviolated(const ExploreReport& report) {
   }
   // Names what was not searched, so that it is not taken for searched.
   std::string unjudged;
-  if (unviolated.has_single_worker)
-    unjudged = "single_worker (work takes no time here; whorl hunt)";
+  const auto add_untried = [&](Invariant invariant, std::string_view why) {
+    if ((unviolated.untried & BitOf(invariant)) == 0) return;
+    unjudged += Cat(unjudged.empty() ? "" : ", ", WordOf(invariant), " (", why, ")");
+  };
+  add_untried(Invariant::kSingleWorker, "work takes no time here; whorl hunt");
+  add_untried(Invariant::kNoWorkAfterRelease, "nobody is told to stop; --stops 1");
   if (!report.request.invariant && (unviolated.promised | unviolated.not_promised) != 0) {
     unjudged += Cat(unjudged.empty() ? "" : ", ", "no_wedge (--invariant no_wedge)");
     for (const Invariant invariant : AllOf<Invariant>()) {
