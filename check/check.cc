@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "check/no_protocol.h"
 #include "check/relative_time.h"
 
 namespace whorl::check {
@@ -53,7 +54,9 @@ Duration Greatest(Offsets offsets) {
 
 }  // namespace
 
-bool CanJudge(const ProtocolInfo& protocol) { return !protocol.holder_columns.holder.empty(); }
+bool CanJudge(const ProtocolInfo& protocol) {
+  return IsNone(protocol) || !protocol.holder_columns.holder.empty();
+}
 
 Checker::Checker(const ProtocolInfo& protocol, CheckOptions options)
     : protocol_(protocol),
@@ -594,7 +597,11 @@ InvariantResult Checker::Find(Invariant invariant, const LineJudges& lines) cons
     found.possible += std::exchange(found.violations, 0);
     found.text += Cat("; but ", why);
   };
-  if (is_of_tokens && !has_tokens_) {
+  const std::string_view why_not =
+      IsNone(protocol_) ? WhyNotWithoutProtocol(invariant) : std::string_view();
+  if (!why_not.empty()) {
+    found.text = why_not;
+  } else if (is_of_tokens && !has_tokens_) {
     found.text = "the protocol has no tokens";
   } else if (invariant == Invariant::kTokenMonotonic) {
     found = rows_.TokenMonotonic();
@@ -733,6 +740,30 @@ HistoryVerdict Checker::VerdictSoFar() const {
   return Conclude(lines);
 }
 
+std::vector<std::string> Checker::Assumptions() const {
+  std::vector<std::string> all;
+  if (!IsNone(protocol_)) {
+    all.emplace_back(
+        "no change of a row is missing at the ends of the history, nor in between unless noticed");
+    if (metrics_.row_changes == 0 && metrics_.calls == 0) {
+      all.push_back(Cat("the processes run ", protocol_.name,
+                        ", as --protocol says: neither a change of its table nor a call was "
+                        "recorded that would show it (--protocol none: locks that are none of "
+                        "whorl's)"));
+    }
+  }
+  all.emplace_back(
+      "each kind of line that a process has logged once, or says that it logs, is complete, unless "
+      "the numbers of its lines show that some are missing");
+  all.push_back(Cat("no two processes have one id, ", IsNone(protocol_) ? "and " : "",
+                    "one that starts anew under its id logs \"started\"",
+                    IsNone(protocol_) ? "" : ", and all send the protocol's statements"));
+  all.emplace_back("a belief that may lapse while its process is paused was logged with \"left\"");
+  all.emplace_back(
+      "a clock is within what was declared of it, or drifts by at most 200 ppm and does not step");
+  return all;
+}
+
 HistoryVerdict Checker::Conclude(LineJudges& lines) const {
   MissingLogs(lines);
   MissingKinds(lines);
@@ -744,7 +775,6 @@ HistoryVerdict Checker::Conclude(LineJudges& lines) const {
   verdict.outside_writes = rows_.outside_writes();
   verdict.outside_count = rows_.outside_count();
   verdict.only_ends = !unbegun_.empty() && metrics_.row_changes == 0 && !has_begun_;
-  verdict.is_of_protocol = metrics_.row_changes > 0 || metrics_.calls > 0;
   verdict.metrics = metrics_;
   verdict.metrics.belief_overlaps = lines.beliefs.overlaps();
   verdict.metrics.work_overlaps = lines.work.overlaps();
@@ -755,15 +785,7 @@ HistoryVerdict Checker::Conclude(LineJudges& lines) const {
     if (process.clock.IsKnown()) clock.ahead = process.clock.At(*process.last_line);
   }
   verdict.problems = problems_;
-  verdict.assumptions = {
-      "no change of a row is missing at the ends of the history, nor in between unless noticed",
-      "each kind of line that a process has logged once, or says that it logs, is complete, unless "
-      "the numbers of its lines show that some are missing",
-      "no two processes have one id, one that starts anew under its id logs \"started\", and all "
-      "send "
-      "the protocol's statements",
-      "a belief that may lapse while its process is paused was logged with \"left\"",
-      "a clock is within what was declared of it, or drifts by at most 200 ppm and does not step"};
+  verdict.assumptions = Assumptions();
   return verdict;
 }
 

@@ -57,7 +57,8 @@ struct CheckOptions {
   bool waits_for_advance = false;
 };
 
-// Whether histories of the protocol can be judged: its rows name their holder.
+// Whether histories of the protocol can be judged: its rows name their holder, or it is NoProtocol()
+// (no_protocol.h), of whose locks no row is read.
 bool CanJudge(const ProtocolInfo& protocol);
 
 class Checker;
@@ -139,6 +140,8 @@ class Checker {
   InvariantResult Find(Invariant invariant, const LineJudges& lines) const;
   // Ends what `lines` judge, a copy or not.
   HistoryVerdict Conclude(LineJudges& lines) const;
+  // What the verdict takes for granted, for people.
+  std::vector<std::string> Assumptions() const;
   void On(const RowChange& change);
   void On(const LogLine& log_line, const Place& place);
   // What the line shows of its process beside what it says.

@@ -14,6 +14,7 @@
 #include "check/input.h"
 #include "check/json_text.h"
 #include "check/log_lines.h"
+#include "check/no_protocol.h"
 #include "check/record_reader.h"
 #include "check/relative_time.h"
 #include "check/verdict_json.h"
@@ -91,7 +92,7 @@ std::unique_ptr<whorl_check> Make(const char* options) {
     }
     const std::string_view text = check::TextIn(*object, name);
     if (name == "protocol") {
-      protocol = whorl::FindProtocol(text);
+      protocol = check::FindProtocolOrNone(text);
       if (protocol == nullptr) throw check::Wrong{Cat("there is no protocol ", Quoted(text))};
     } else if (name == "lock") {
       reading.wanted.lock = text;
@@ -113,7 +114,7 @@ std::unique_ptr<whorl_check> Make(const char* options) {
     }
   }
   if (protocol == nullptr || !check::CanJudge(*protocol)) {
-    throw check::Wrong{"options want a \"protocol\" whose rows name their holder"};
+    throw check::Wrong{"options want a \"protocol\" whose rows name their holder, or \"none\""};
   }
   if (reading.format == check::InputFormat::kLog && !pattern) {
     throw check::Wrong{"the format \"log\" wants \"pattern\""};

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "check/history_headline.h"
+#include "check/no_protocol.h"
 #include "check/page_events.h"
 #include "check/relative_time.h"
 #include "sim/judge/known.h"
@@ -330,9 +331,9 @@ class Report {
             {"faults", std::move(faults)}};
   }
 
-  // Nothing is promised of what does not belong to the protocol.
+  // Without a protocol nothing is promised.
   std::string_view PromisedText(Invariant invariant) const {
-    if (!verdict_.is_of_protocol) return "";
+    if (IsNone(protocol_)) return "";
     return sim::PromiseWords(invariant, protocol_.promises[static_cast<size_t>(invariant)]);
   }
 

@@ -243,9 +243,9 @@ class Inference {
                               signs.begin() + static_cast<std::ptrdiff_t>(i + 1),
                               [](const Activity& sign) { return sign.commits; });
       Add(number, from, sim::PauseFault{.lasts = lasts},
-          Cat(life.process, " was paused at ", AtText(from), " for ", FormatDuration(lasts),
-              ": it was silent, and alive after (usually it is silent for no more than ",
-              FormatDuration(ToMilliseconds(usual)), ")",
+          Cat(life.process, " was silent for ", FormatDuration(lasts), " from ", AtText(from),
+              " on (paused?), and alive after; usually it is silent for no more than ",
+              FormatDuration(ToMilliseconds(usual)),
               logs_calls_only ? "; had it been cut off from Spanner, its lines would look the same"
                               : ""),
           WorksAt(number, from));
@@ -352,9 +352,9 @@ class Inference {
     const Duration limit = std::max(usual * kSilentTimes, LeaseOf(life.process));
     if (!life.signs.back().is_busy || to_ - last <= limit) return;
     Add(number, last, sim::CrashFault{},
-        Cat(life.process, " crashed at ", AtText(last),
-            ": it was silent to the end of the history; whether it had crashed, was paused or was ",
-            "cut off, is not known"));
+        Cat(life.process, " was silent from ", AtText(last),
+            " to the end of the history (crashed?); whether it had crashed, was paused or was cut ",
+            "off, is not known"));
   }
 
   void AddNotInferred() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "check/no_protocol.h"
 #include "sim/scenario/rules.h"
 
 namespace whorl::check {
@@ -51,7 +52,7 @@ void FillIn(KnownRow& row, const KnownRow& known, const ProtocolInfo& protocol) 
   for (size_t i = 0; i < row.size() && i < known.size(); ++i) {
     if (!known[i]) continue;
     const bool is_cut = row[i] && *row[i] != *known[i] && IsCut(*row[i], *known[i]);
-    const bool is_anothers = is_cut && sim::RulesOf(protocol.name).token_column == i &&
+    const bool is_anothers = is_cut && RulesFor(protocol).token_column == i &&
                              MayBeAnotherToken(*row[i], *known[i], protocol) &&
                              NamesAnother(row, known, protocol);
     if (!row[i] || (is_cut && !is_anothers)) row[i] = known[i];

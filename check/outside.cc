@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "check/known_row.h"
+#include "check/no_protocol.h"
 
 namespace whorl::check {
 namespace {
@@ -129,7 +130,7 @@ class Change {
 }  // namespace
 
 OutsideRules::OutsideRules(const ProtocolInfo& judged)
-    : protocol(judged), statements(sim::RulesOf(judged.name).statements) {
+    : protocol(judged), statements(RulesFor(judged).statements) {
   const auto at = [&](std::string_view name) -> std::optional<size_t> {
     for (size_t i = 0; i < judged.columns.size(); ++i) {
       if (!name.empty() && judged.columns[i].name == name) return i;

@@ -8,6 +8,7 @@
 
 #include "base/keep_ties.h"
 #include "check/known_row.h"
+#include "check/no_protocol.h"
 #include "check/process_timelines.h"
 #include "protocol/token.h"
 #include "sim/report/json_print.h"
@@ -34,7 +35,7 @@ class Collector {
   Collector(const ProtocolInfo& protocol, const Processes& processes,
             const InferredScenario& inferred, std::optional<Duration> lease)
       : protocol_(protocol),
-        rules_(sim::RulesOf(protocol.name)),
+        rules_(RulesFor(protocol)),
         processes_(processes),
         inferred_(inferred),
         lease_(lease) {

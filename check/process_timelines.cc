@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "check/known_row.h"
+#include "check/no_protocol.h"
 #include "sim/scenario/rules.h"
 
 namespace whorl::check {
@@ -12,7 +13,7 @@ namespace {
 class Sweep {
  public:
   Sweep(const ProtocolInfo& protocol, const Processes& processes)
-      : protocol_(protocol), rules_(sim::RulesOf(protocol.name)), processes_(processes) {}
+      : protocol_(protocol), rules_(RulesFor(protocol)), processes_(processes) {}
 
   ProcessTimelines Take(const std::vector<Moment>& moments) {
     FindLocks(moments);

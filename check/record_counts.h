@@ -31,6 +31,7 @@ namespace whorl::check {
 // Why a record is passed over, where several readers do so or a remedy is told.
 inline constexpr std::string_view kOfAnotherLock = "of another lock";
 inline constexpr std::string_view kOfAnotherTable = "of another table";
+inline constexpr std::string_view kOfNoProtocol = "a change of a row, and no protocol is judged";
 inline constexpr std::string_view kEventNotRecognised = "event not recognised";
 inline constexpr std::string_view kNoExpression = "no expression of the pattern matched";
 

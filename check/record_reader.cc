@@ -8,6 +8,7 @@
 #include "base/parse_duration.h"
 #include "base/text.h"
 #include "check/jepsen.h"
+#include "check/no_protocol.h"
 #include "check/otlp.h"
 #include "check/serve_calls.h"
 #include "check/time_spelling.h"
@@ -275,6 +276,11 @@ void RecordReader::LogEntry(const Node& entry, int depth) {
 }
 
 void RecordReader::Record(const Node& record) {
+  if (IsNone(protocol_)) {
+    const Node* of = Find(record, {"table_name", "tableName"});
+    const bool is_named = of != nullptr && of->IsString();
+    return wanted_.Counts().Pass(kOfNoProtocol, is_named ? of->text : std::string_view());
+  }
   Head head = {.commit = CommitOf(*Find(record, {"commit_timestamp", "commitTimestamp"}))};
   const Node* table = Find(record, {"table_name", "tableName"});
   const bool has_table = table != nullptr && table->IsString();

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "check/costs.h"
+#include "check/no_protocol.h"
 #include "check/operation.h"
 #include "check/outside.h"
 #include "check/ownership.h"
@@ -46,7 +47,7 @@ class Rows {
   Rows(const ProtocolInfo& protocol, std::optional<Duration> lease, const Processes& processes,
        Ownership& ownership, Releases& releases)
       : protocol_(protocol),
-        rules_(sim::RulesOf(protocol.name)),
+        rules_(RulesFor(protocol)),
         outside_rules_(protocol),
         lease_(lease),
         processes_(processes),

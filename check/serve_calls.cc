@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "check/no_protocol.h"
 #include "sim/scenario/rules.h"
 
 namespace whorl::check {
@@ -62,8 +63,7 @@ void ServeCalls::Read(const Node& object, const ProtocolInfo& protocol, const Wa
   const bool ends = commits || method == "Rollback" || statement == Statement::kAborted;
   std::string about = LockOf(object, transaction, ends);
   if (lock != nullptr) about = TextIn(object, "lock");
-  const bool is_side =
-      !wanted.lock.empty() && sim::RulesOf(protocol.name).is_side_row(wanted.lock, about);
+  const bool is_side = !wanted.lock.empty() && RulesFor(protocol).is_side_row(wanted.lock, about);
   if (about.empty() || is_side) about = wanted.lock;
   if (!commits && statement == Statement::kOther) return;
   if (Find(object, "id") == nullptr) throw Wrong{std::string(kNoName)};

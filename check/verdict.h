@@ -86,9 +86,7 @@ struct HistoryVerdict {
   std::vector<OutsideWrite> outside_writes;  // the first kOutsideKept that matter
   int64_t outside_count = 0;                 // all that matter
   bool only_ends = false;                    // what lasts ends, and no line says that it begins
-  // Whether anything ties the history to the protocol: changes of rows, or calls.
-  bool is_of_protocol = true;
-  RecordCounts records;  // what became of them; empty if nobody has counted
+  RecordCounts records;                      // what became of them; empty if nobody has counted
   HistoryMetrics metrics;
   std::vector<ClockFinding> clocks;   // by the names of processes
   std::vector<std::string> problems;  // for people: contradicting clocks, at most kProblems

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "check/history_report.h"
 #include "check/infer.h"
+#include "check/no_protocol.h"
 #include "check/reproduce.h"
 #include "cli/check/judgement.h"
 #include "cli/check/options.h"
@@ -44,10 +45,13 @@ const ProtocolInfo* ChooseProtocol(const CheckRequest& request) {
     if (check::CanJudge(protocol)) names.push_back(protocol.name);
   }
   if (request.protocol.empty()) {
-    Complain(Cat("check wants --protocol: ", ListOf(names)));
+    Complain(Cat("check wants --protocol: ", ListOf(names), "; or ", check::kNoProtocolName,
+                 ", of locks that are none of whorl's: by what their processes logged, with "
+                 "nothing promised"));
     return nullptr;
   }
-  const ProtocolInfo* protocol = FindProtocol(request.protocol);
+  names.push_back(check::kNoProtocolName);
+  const ProtocolInfo* protocol = check::FindProtocolOrNone(request.protocol);
   if (protocol == nullptr) {
     Complain(sim::UnknownWord("protocol", request.protocol, names));
     return nullptr;
@@ -121,7 +125,7 @@ void Print(const CheckRequest& request, const ProtocolInfo& protocol, const Judg
   }
   PrintVerdict(verdict, protocol, *request.exits);
   if (report && request.timeline) PrintTimeline(*report);
-  if (report && request.explain) PrintStory(*report);
+  if (report && request.explain) PrintStory(*report, verdict);
   if (reproduction && written.ok()) PrintReproduction(request.scenario_path, *reproduction);
 }
 
@@ -141,6 +145,22 @@ std::string DatabaseRefusal(const DatabaseRequest& database) {
   return {};
 }
 
+// What needs a protocol and is asked for without one; empty if there is nothing.
+std::string NoProtocolRefusal(const CheckRequest& request) {
+  if (request.protocol != check::kNoProtocolName) return {};
+  if (request.database.IsRead() || !request.table.empty()) {
+    return "--protocol none knows no table, and reads none: files with what processes logged";
+  }
+  if (!request.scenario_path.empty()) {
+    return "--scenario writes a scenario of a protocol, and --protocol none names none";
+  }
+  if (request.exits->promised_only) {
+    return "--promised ends with 1 for what the protocol promises, and --protocol none promises "
+           "nothing";
+  }
+  return {};
+}
+
 // What is wrong with the request, before anything is read; empty if nothing is.
 std::string Refusal(const CheckRequest& request) {
   if (request.files.empty() && !request.database.IsRead()) {
@@ -148,6 +168,7 @@ std::string Refusal(const CheckRequest& request) {
            "examples)";
   }
   if (std::string wrong = DatabaseRefusal(request.database); !wrong.empty()) return wrong;
+  if (std::string wrong = NoProtocolRefusal(request); !wrong.empty()) return wrong;
   if (!request.resume_path.empty()) {
     if (request.database.stream.empty() || !request.files.empty() || request.WantsHistory()) {
       return "--resume keeps where a check of a change stream was, without files and what is made "
@@ -202,6 +223,7 @@ std::string RemedyFor(const std::string& reason, const CheckRequest& request) {
   if (reason == check::kOfAnotherLock) {
     return Cat("; --lock ", request.lock, " is none of them");
   }
+  if (reason == check::kOfNoProtocol) return "; --protocol NAME says whose table it is";
   if (reason == check::kOfAnotherTable) return "; --table says which one is judged";
   if (reason == check::kEventNotRecognised) {
     return "; docs/CHECKING.md has the events: leads, lost, works, rests, call, ..";
@@ -245,7 +267,7 @@ int SayNothing(const CheckRequest& request, const Judgement& judgement) {
 
 int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
              std::optional<Resumed> resumed) {
-  const ProtocolInfo* protocol = FindProtocol(request.protocol);
+  const ProtocolInfo* protocol = check::FindProtocolOrNone(request.protocol);
   check::LogPattern pattern;
   if (!ReadPattern(request, pattern)) return kBadInput;
   const check::InputOptions reading = {.wanted = {.lock = request.lock,
@@ -315,6 +337,9 @@ int RunCheck(const CheckRequest& request, std::unique_ptr<RecordStream> stream,
     }
   }
   absl::Status done = junit.Commit(WhyUnfinished(result, judgement));
+  if (done.ok() && !request.json) {
+    std::cout << '\n' << ClosingText(verdict, *protocol, *request.exits, result) << '\n';
+  }
   done.Update(FlushStdout());
   return EndJudged(done, *request.exits, result);
 }

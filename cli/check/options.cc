@@ -25,6 +25,7 @@ constexpr std::string_view kCheckFooter = R"(Examples:
   cat examples/check/*.jsonl | whorl check - --protocol spindle_v2 --json
   whorl check examples/check/*.jsonl --protocol spindle_v2 --html night.html --explain
   whorl check examples/check/*.jsonl --protocol spindle_v2 --scenario night.json
+  whorl check pods.jsonl --protocol none --clock-error 50ms
   whorl check --stream fenced_locks_changes --from 12h --protocol fenced_lease
   whorl check --database projects/p/instances/i/databases/d --from 30m --protocol fenced_lease
 
@@ -38,6 +39,8 @@ the oldest record that it has until now, or --follow: on, and a violation is tol
 --database without it reads the versions that the table's rows had, by stale reads: of the last hour, unless the
 database keeps them for longer (version_retention_period). It says what they cannot show.
 SPANNER_EMULATOR_HOST names an emulator; credentials are Google's Application Default.
+With --protocol none, of a lock that is none of whorl's, what processes logged is judged: whether two led or
+worked at once, and whether tokens rose. No row is read, and nothing is promised.
 Each invariant holds, is violated, is possibly violated (what would decide it is said), or is unknown.
 Exit codes: 0 nothing was violated for certain; 1 something was, promised or not (--promised: what the protocol
 promises); 2 bad input (a line that cannot be read, a clock that cannot be; the rest is judged) or usage; 3 no
@@ -146,7 +149,8 @@ void AddJepsen(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
 void AddCheckOptions(CLI::App& app, const std::shared_ptr<CheckRequest>& request) {
   app.add_option("files", request->files, "files of a history, or - (standard input)")
       ->type_name("FILE..");
-  app.add_option("--protocol", request->protocol, "the lock's protocol: whorl protocols")
+  app.add_option("--protocol", request->protocol,
+                 "the lock's protocol (whorl protocols), or none: a lock that is none of whorl's")
       ->type_name("NAME");
   app.add_option("--lock", request->lock, "judge this lock only")->type_name("NAME");
   app.add_option("--table", request->table, "leave out changes of other tables")->type_name("NAME");
@@ -172,7 +176,7 @@ void AddCheckOptions(CLI::App& app, const std::shared_ptr<CheckRequest>& request
       [](const std::string& text, CheckRequest& to) {
         to.clock_error = DurationOf("--clock-error", text, "10ms");
       },
-      "how far the clocks of processes may be off, either way");
+      "how far each clock may be from true time, either way: two may differ by twice that");
   app.add_option("--clocks", request->clocks,
                  "what is known of each process's clock: lines \"process\"")
       ->type_name("FILE")

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "check/no_protocol.h"
 #include "check/verdict_json.h"
 #include "cli/output.h"
 #include "cli/page.h"
@@ -90,11 +91,19 @@ void PrintClocks(const std::vector<check::ClockFinding>& clocks) {
   std::cout << '\n';
 }
 
+// " (the first of 3, and 2 more possible)"; empty if there are no others.
+std::string BesideFirstText(const InvariantResult& found) {
+  std::string text;
+  if (found.violations > 1) text = Cat("the first of ", GroupedText(found.violations));
+  if (found.possible > 0) {
+    text += Cat(text.empty() ? "" : ", ", "and ", GroupedText(found.possible), " more possible");
+  }
+  return text.empty() ? text : Cat(" (", text, ")");
+}
+
 std::string Explained(const InvariantResult& found) {
   std::string text = found.text;
-  if (found.verdict == Verdict::kViolated && found.violations > 1) {
-    text += Cat(" (the first of ", std::to_string(found.violations), ")");
-  }
+  if (found.verdict == Verdict::kViolated) text += BesideFirstText(found);
   if (found.verdict == Verdict::kPossiblyViolated && found.clocks_wanted) {
     text += Cat("; clocks known to ", FormatDuration(*found.clocks_wanted), " would");
   }
@@ -102,17 +111,28 @@ std::string Explained(const InvariantResult& found) {
   return text;
 }
 
-void PrintResult(const InvariantResult& found, const ProtocolInfo& protocol, bool is_of_protocol) {
+void PrintResult(const InvariantResult& found, const ProtocolInfo& protocol) {
   const Promise promise = protocol.promises[static_cast<size_t>(found.invariant)];
   std::string word(check::HistoryWordOf(found.verdict));
   word.resize(std::max<size_t>(word.size(), 9), ' ');
   std::cout << word << ' ' << WordOf(found.invariant);
-  if (promise == Promise::kPromised && is_of_protocol) {
+  if (promise == Promise::kPromised) {
     std::cout << " (" << sim::PromiseWords(found.invariant, promise) << ')';
   }
   std::cout << '\n';
   const std::string text = Explained(found);
   if (!text.empty()) std::cout << "          " << Printable(text, 2'000) << '\n';
+}
+
+// "2 possible: single_worker, ..", of invariants that may have been violated; empty if there is none.
+std::string PossibleText(const HistoryVerdict& verdict) {
+  int64_t count = 0;
+  std::string names;
+  for (const InvariantResult& found : verdict.invariants) {
+    if (found.verdict != Verdict::kPossiblyViolated) continue;
+    names += Cat(count++ == 0 ? "" : ", ", WordOf(found.invariant));
+  }
+  return count == 0 ? names : Cat(std::to_string(count), " possible: ", names);
 }
 
 // No protocol promises that there are no writes from outside.
@@ -149,16 +169,14 @@ void PrintVerdict(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
     if (found.verdict == Verdict::kViolated && !Decides(found, protocol, rules)) {
       undeciding.push_back(found);
     } else {
-      PrintResult(found, protocol, verdict.is_of_protocol);
+      PrintResult(found, protocol);
     }
   }
   PrintOutside(verdict);
   if (!undeciding.empty()) {
     std::cout << "not promised, so that the exit code is not 1 for it (--promised):\n";
   }
-  for (const InvariantResult& found : undeciding) {
-    PrintResult(found, protocol, verdict.is_of_protocol);
-  }
+  for (const InvariantResult& found : undeciding) PrintResult(found, protocol);
   std::string others;
   for (const InvariantResult& found : verdict.invariants) {
     if (found.verdict != Verdict::kNotApplicable) continue;
@@ -308,11 +326,29 @@ absl::Status WriteHistoryPage(const std::string& path, const sim::PageModel::Dat
 void PrintTimeline(const check::HistoryReport& report) {
   std::cout << '\n';
   sim::PrintTimelineLines(report.nodes, report.timeline,
-                          {.width = ScreenWidth(), .colour = WantsColour()}, std::cout);
+                          {.width = ScreenWidth(), .colour = WantsColour(), .tells_pauses = false},
+                          std::cout);
 }
 
-void PrintStory(const check::HistoryReport& report) {
+namespace {
+
+// REQUIRES: no invariant is violated for certain.
+std::string NothingToExplainText(const HistoryVerdict& verdict) {
+  if (verdict.outside_count > 0) {
+    return "no invariant was certainly violated; outside_write, above, is by no process";
+  }
+  const std::string possible = PossibleText(verdict);
+  return possible.empty() ? "nothing was certainly violated" : Cat("nothing certain; ", possible);
+}
+
+}  // namespace
+
+void PrintStory(const check::HistoryReport& report, const HistoryVerdict& verdict) {
   std::cout << '\n';
+  if (report.story.invariant.empty()) {
+    std::cout << NothingToExplainText(verdict) << '\n';
+    return;
+  }
   for (const std::string& line : report.story.Lines()) {
     std::cout << Printable(line, 2'000) << '\n';
   }
@@ -342,6 +378,72 @@ void PrintReproduction(const std::string& path, const check::Reproduction& repro
   PrintList("its replay is like the history", reproduction.reproduced);
   PrintList("its replay differs from the history", reproduction.not_reproduced);
   PrintList("not inferred", reproduction.not_inferred);
+}
+
+namespace {
+
+// The violations that are certain, by whether they were promised not to be.
+struct CertainCounts {
+  int64_t broken = 0;   // promises
+  int64_t outside = 0;  // of what is promised
+};
+
+CertainCounts CertainIn(const HistoryVerdict& verdict, const ProtocolInfo& protocol) {
+  CertainCounts counts;
+  for (const InvariantResult& found : verdict.invariants) {
+    if (found.verdict != Verdict::kViolated) continue;
+    const Promise promise = protocol.promises[static_cast<size_t>(found.invariant)];
+    ++(promise == Promise::kPromised ? counts.broken : counts.outside);
+  }
+  return counts;
+}
+
+// "; 2 violations", and the like; empty of none.
+std::string PartText(int64_t count, std::string_view one, std::string_view many) {
+  return count == 0 ? std::string() : Cat("; ", CountText(count, one, many));
+}
+
+std::string_view ReasonOf(const CertainCounts& certain, int64_t outside_writes, bool is_none,
+                          const ExitRules& rules, const CommandResult& result) {
+  if (result.has_found) {
+    if (certain.broken > 0) return "since a promise was broken";
+    if (certain.outside == 0) return "since no process can have made a change of a row";
+    return is_none ? "since a violation is certain"
+                   : "since a violation is certain, promised or not (--promised)";
+  }
+  if (result.has_failed) return "since not all could be read or written";
+  if (result.has_bad_input) return "since some of the input is bad";
+  if (result.is_incomplete) {
+    return rules.accepts_incomplete ? "by --accept-incomplete, although it was interrupted"
+                                    : "since it was interrupted before the end of the files";
+  }
+  if (certain.outside + outside_writes > 0) {
+    return "since no promise was broken (--promised)";
+  }
+  return "since no violation is certain";
+}
+
+}  // namespace
+
+std::string ClosingText(const HistoryVerdict& verdict, const ProtocolInfo& protocol,
+                        const ExitRules& rules, const CommandResult& result) {
+  const CertainCounts certain = CertainIn(verdict, protocol);
+  std::string text;
+  if (check::IsNone(protocol)) {
+    text = Cat("nothing is promised", PartText(certain.outside, "violation", "violations"));
+  } else {
+    text = Cat(CountText(certain.broken, "promise", "promises"), " broken",
+               PartText(certain.outside, "violation outside of what is promised",
+                        "violations outside of what is promised"),
+               PartText(verdict.outside_count, "change by no process", "changes by no process"));
+  }
+  const std::string possible = PossibleText(verdict);
+  if (!possible.empty()) text += "; " + possible;
+  const int64_t unknown =
+      std::ranges::count(verdict.invariants, Verdict::kUnknown, &InvariantResult::verdict);
+  if (unknown > 0) text += Cat("; ", std::to_string(unknown), " unknown");
+  return Cat(text, "; exit code ", std::to_string(CodeOf(rules, result)), ", ",
+             ReasonOf(certain, verdict.outside_count, check::IsNone(protocol), rules, result));
 }
 
 sim::Json ReproductionJson(const std::string& path, const check::Reproduction& reproduction) {

@@ -27,6 +27,10 @@ bool OutsideDecides(const check::HistoryVerdict& verdict, const ExitRules& rules
 void PrintVerdict(const check::HistoryVerdict& verdict, const ProtocolInfo& protocol,
                   const ExitRules& rules);
 
+// The last line: the verdict in numbers, and why the exit code is what it is.
+std::string ClosingText(const check::HistoryVerdict& verdict, const ProtocolInfo& protocol,
+                        const ExitRules& rules, const CommandResult& result);
+
 // The verdict as tests: one for each invariant, and one for writes from outside.
 std::vector<JunitTest> JunitTestsOf(const check::HistoryVerdict& verdict,
                                     const ProtocolInfo& protocol, const ExitRules& rules);
@@ -43,7 +47,7 @@ check::HistoryReport Reported(const CheckRequest& request, const ProtocolInfo& p
 // REQUIRES: PagesMissing() is ok.
 absl::Status WriteHistoryPage(const std::string& path, const sim::PageModel::Data& page);
 void PrintTimeline(const check::HistoryReport& report);
-void PrintStory(const check::HistoryReport& report);
+void PrintStory(const check::HistoryReport& report, const check::HistoryVerdict& verdict);
 
 // --- whorl check --scenario -----------------------------------------------------------------------
 

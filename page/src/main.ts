@@ -237,7 +237,7 @@ class Page {
     const inferred = this.run.head.recorded === true;
     for (const [colour, plain] of LEGEND) {
       if (!shown.has(colour)) continue;
-      const text = inferred && (colour === 'paused' || colour === 'fault') ? `${plain} (inferred)` : plain;
+      const text = inferred && colour === 'paused' ? 'silent (paused?)' : inferred && colour === 'fault' ? `${plain} (inferred)` : plain;
       const swatch = make('i', '', '');
       swatch.style.background = `var(--${colour})`;
       element('legend').append(make('li', '', '', swatch, document.createTextNode(text)));

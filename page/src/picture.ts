@@ -477,7 +477,8 @@ export class Picture {
         c.stroke();
       }
       c.restore();
-      if (width > 60) this.label('paused', Math.max(x, this.gutter) + width / 2 - 20, top + bar / 2, 'ink');
+      // Of a history nobody saw the pause.
+      if (width > 60) this.label(this.run.head.recorded === true ? 'silent' : 'paused', Math.max(x, this.gutter) + width / 2 - 20, top + bar / 2, 'ink');
     });
     for (const kind of ['cut_to', 'cut_from'] as const) {
       this.eachSpan(this.spans[kind][i], fill('cut', kind === 'cut_to' ? top - 5 : top - 3, 2));

@@ -332,7 +332,7 @@ test('what chance decided has a curve, and the step that decided it', () => with
 }));
 
 test('what the scenario decides is said in words, and has no curve', () => with_(paused, {}, async (page) => {
-  assert.match(await page.textContent('#also'), /decided: by the scenario, not by chance; all of 200 other runs .* violate single_worker as well/);
+  assert.match(await page.textContent('#also'), /decided: by the scenario, not by chance; certain from 0 s on, the start of the run: all of 200 other runs .* violate single_worker as well/);
   assert.equal(await page.evaluate(() => JSON.parse(document.getElementById('head').textContent).decision.moments.length), 2);
 }));
 
@@ -427,7 +427,7 @@ test('a recorded history is a run: its verdict, its lanes, its story, the row of
     /single_leader_belief.*59\.518249 s: pod-b believed that it leads lock "nightly" while pod-a did/);
   assert.match(await page.textContent('#name'), /recorded by others/);
   assert.match(await page.textContent('#origin'), /To judge this history again: whorl check .*--protocol spindle_v2/);
-  assert.match(await page.textContent('#story'), /inferred: pod-a was paused/);
+  assert.match(await page.textContent('#story'), /inferred: pod-a was silent for .* \(paused\?\)/);
   for (const name of ['up', 'believes', 'works', 'fault', 'call', 'lease', 'bad']) {
     assert.ok(await pixels(page, name) > 0, `nothing has the colour ${name}`);
   }
@@ -449,12 +449,12 @@ test('a violation of a recorded history is an event at its time', () => with_(re
   }
 }));
 
-test('a recorded start is no crash, and an inferred pause is hatched', () => with_(recorded, {}, async (page) => {
+test('a recorded start is no crash, and a silence is hatched as a pause is', () => with_(recorded, {}, async (page) => {
   const texts = await drawnTexts(page);
-  assert.ok(texts.includes('paused'), texts.join());
+  assert.ok(texts.includes('silent'), texts.join());
   assert.ok(!texts.includes('×'), 'both processes ended at the end of the record, if at all');
   assert.ok(await pixels(page, 'paused') > 100);
-  assert.match(await page.textContent('#legend'), /paused \(inferred\)/);
+  assert.match(await page.textContent('#legend'), /silent \(paused\?\)/);
 }));
 
 test('two runs are side by side, aligned at their first difference', () => with_(both, {}, async (page) => {

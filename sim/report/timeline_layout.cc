@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "base/time.h"
 
 namespace whorl::sim {
@@ -18,8 +20,8 @@ constexpr size_t kSpannerMin = 22;
 constexpr size_t kSpannerMax = 34;
 constexpr size_t kNameMax = 24;  // length of a node's name, if each line names its node
 
-constexpr std::string_view kLegend =
-    "| runs   # believes that it leads   : paused   % paused, and still believes";
+constexpr std::string_view kLegend = "| runs   # believes that it leads";
+constexpr std::string_view kLegendOfPauses = "   : paused   % paused, and still believes";
 
 char MarkOf(Lane lane) { return " |#:%"[static_cast<size_t>(lane)]; }
 
@@ -69,6 +71,7 @@ class Layout {
   Layout(const std::vector<std::string>& nodes, const TimelineStyle& style, std::ostream& out)
       : nodes_(nodes),
         colour_(style.colour),
+        legend_(Cat(kLegend, style.tells_pauses ? kLegendOfPauses : "")),
         width_(std::max(kScreenMin, static_cast<size_t>(std::max(style.width, 0)))),
         lanes_(nodes.size(), Lane::kAbsent),
         out_(out) {
@@ -92,7 +95,7 @@ class Layout {
       Put("node", kTextStart, row);
     }
     Print(row, 0, 0, Tone::kPlain);
-    for (const std::string_view piece : Wrap(kLegend, width_ - kTextStart)) {
+    for (const std::string_view piece : Wrap(legend_, width_ - kTextStart)) {
       out_ << std::string(kTextStart, ' ') << piece << '\n';
     }
   }
@@ -164,6 +167,7 @@ class Layout {
 
   const std::vector<std::string>& nodes_;
   bool colour_;
+  std::string legend_;
   size_t width_;
   size_t spanner_width_ = 0;
   size_t node_width_ = 0;

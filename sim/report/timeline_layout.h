@@ -17,6 +17,7 @@ namespace whorl::sim {
 struct TimelineStyle {
   int width = 100;  // columns of the screen; at least 60 are used
   bool colour = false;
+  bool tells_pauses = true;  // whether a lane can be one of a pause
 };
 
 // What a node's process is doing; shown to the left of its column.

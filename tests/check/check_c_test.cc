@@ -77,6 +77,24 @@ TEST_F(CheckCPattern, IsAnObjectOrAFile) {
   EXPECT_EQ(VerdictBy(R"("spindle_v2")"), "unknown");
 }
 
+TEST(CheckC, JudgesLocksOfNoProtocol) {
+  whorl_check* check = whorl_check_new(R"({"protocol":"none","clock_error":"10ms"})", nullptr);
+  ASSERT_NE(check, nullptr);
+  for (const char* id : {"a", "b"}) {
+    const std::string line =
+        R"({"event":"leads","lock":"job","time":"2026-01-01T00:00:05Z","id":")";
+    EXPECT_EQ(whorl_check_add_line(check, "log", (line + id + "\"}").c_str()), nullptr);
+  }
+  for (const char* id : {"a", "b"}) {
+    const std::string line = R"({"event":"lost","lock":"job","time":"2026-01-01T00:00:09Z","id":")";
+    EXPECT_EQ(whorl_check_add_line(check, "log", (line + id + "\"}").c_str()), nullptr);
+  }
+  const nlohmann::json verdict = nlohmann::json::parse(Taken(whorl_check_verdict(check)));
+  EXPECT_EQ(verdict["invariants"]["single_leader_belief"]["verdict"], "violated");
+  EXPECT_EQ(verdict["invariants"]["token_monotonic"]["verdict"], "not judged");
+  whorl_check_free(check);
+}
+
 TEST(CheckC, SaysWhatIsWrongWithTheOptions) {
   const auto wrong = [](const char* options) {
     char* error = nullptr;
@@ -85,7 +103,7 @@ TEST(CheckC, SaysWhatIsWrongWithTheOptions) {
   };
   EXPECT_THAT(wrong("{"), HasSubstr("JSON object"));
   EXPECT_THAT(wrong("{}"), HasSubstr("want a \"protocol\""));
-  EXPECT_THAT(wrong(R"({"protocol":"none"})"), HasSubstr("no protocol \"none\""));
+  EXPECT_THAT(wrong(R"({"protocol":"nosuch"})"), HasSubstr("no protocol \"nosuch\""));
   EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","leese":"1s"})"), HasSubstr("no option"));
   EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","lease":"1"x})"), HasSubstr("JSON"));
   EXPECT_THAT(wrong(R"({"protocol":"spindle_v2","pattern":"nosuch"})"),
