@@ -112,7 +112,7 @@ void AddWhatToMeasure(CLI::App& app, const std::shared_ptr<CostRequest>& request
              "followers of one lock whose leader crashes, at one lease (default: "
              "10,100,1000,10000)");
   AddNumbers(app, "--locks", kLocksMax, request, &sim::CostOptions::locks,
-             "numbers of locks, at one lease (default: 1 to 100000)");
+             "numbers of locks, at each lease (default: 1 to 100000)");
   AddNumber(
       app, "--largest", 1, kLargestMax,
       [request](uint64_t n) { request->cost.largest = static_cast<int64_t>(n); },

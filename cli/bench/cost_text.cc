@@ -95,12 +95,13 @@ class Printer {
   }
 
   void Locks() {
-    TextTable table({"protocol", "locks", "RPCs/s", "transactions/s", "units regional", "instance",
-                     "units multi-region", "instance"},
+    TextTable table({"protocol", "lease", "locks", "RPCs/s", "transactions/s", "units regional",
+                     "instance", "units multi-region", "instance"},
                     1);
     for (const CostFigures& figures : report_.locks) {
       const sim::CostRates& rates = figures.rates;
-      Row row = {figures.what.protocol, SizeText(figures.what.locks, figures.measured),
+      Row row = {figures.what.protocol, FormatDuration(figures.what.lease),
+                 SizeText(figures.what.locks, figures.measured),
                  NumberText(rates.rpcs / kSecondsOfHour),
                  NumberText(rates.transactions / kSecondsOfHour)};
       for (const Preset preset : {Preset::kRegional, Preset::kMultiRegion}) {
@@ -110,8 +111,8 @@ class Printer {
       }
       table.Add(std::move(row));
     }
-    Print(table, Cat("Locks, lease ", FormatDuration(options_.UsualLease()), ", each with ",
-                     CountText(options_.UsualFollowers(), "follower", "followers")));
+    Print(table,
+          Cat("Locks, each with ", CountText(options_.UsualFollowers(), "follower", "followers")));
   }
 
   void Tradeoffs(const std::vector<sim::Tradeoff>& tradeoffs) {
@@ -162,17 +163,22 @@ class Printer {
     return rates.takeover_peak / (rates.rpcs / kSecondsOfHour);
   }
 
-  // Of several leases and numbers of followers, the tables of followers and locks have one.
+  // Of several leases, the table of followers has one, and many locks are simulated at one; of several numbers of
+  // followers, the table of locks has one.
   void SaysWhatWasNotCombined() {
     std::string others;
     for (const Duration lease : options_.leases) {
       if (lease == options_.UsualLease()) continue;
       others += Cat(others.empty() ? "" : ",", FormatDuration(lease));
     }
-    if (!others.empty() && !(report_.herd.empty() && report_.locks.empty())) {
-      Note(Cat("Followers of one lock and numbers of locks were measured at ",
-               FormatDuration(options_.UsualLease()), " alone, not at ", others,
+    const std::string usual = FormatDuration(options_.UsualLease());
+    if (!others.empty() && !report_.herd.empty()) {
+      Note(Cat("Followers of one lock were measured at ", usual, " alone, not at ", others,
                ": give one --lease."));
+    }
+    if (!others.empty() && !report_.locks.empty()) {
+      Note(Cat("Several locks were simulated at ", usual, " alone; at ", others,
+               " they are multiples of one lock, which was simulated."));
     }
     if (options_.followers.size() > 1 && !report_.locks.empty()) {
       Note(Cat("Numbers of locks were measured with ",

@@ -24,15 +24,16 @@ struct CostOptions {
   std::vector<int64_t> followers = {1, 2, 10, 100};
   std::vector<int64_t> herd = {10, 100, 1'000, 10'000};  // followers of one lock
   std::vector<int64_t> locks = {1, 10, 100, 1'000, 10'000, 100'000};
-  // Herds and numbers of locks up to this are simulated; larger ones are computed by the laws.
+  // Herds and numbers of locks up to this are simulated; larger ones, and several locks with other leases than
+  // UsualLease(), are computed by the laws.
   int64_t largest = 1'000;
   Preset preset = Preset::kRegional;
   uint64_t seed = 1;
   int64_t runs = 8;  // for small cases
   WHORL_FIELDS(CostOptions, protocols, leases, followers, herd, locks, largest, preset, seed, runs);
 
-  // The lease with which herds and locks are measured, and the number of followers with which locks
-  // are: 10 s and 2 if the options have them, otherwise the first of each.
+  // The lease with which herds are measured, and many locks are simulated, and the number of followers with
+  // which locks are measured: 10 s and 2 if the options have them, otherwise the first of each.
   Duration UsualLease() const;
   int64_t UsualFollowers() const;
 };
@@ -57,7 +58,7 @@ struct CostReport {
   std::vector<CostFigures> steady;  // one lock, by protocol, lease and followers
   std::vector<CostFigures> herd;    // one lock, by protocol and followers
   std::vector<LawCheck> herd_checks;
-  std::vector<CostFigures> locks;  // by protocol and locks
+  std::vector<CostFigures> locks;  // by protocol, lease and locks
   std::vector<LawCheck> lock_checks;
   std::vector<LeftOutCost> left_out;
 };

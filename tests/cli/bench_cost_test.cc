@@ -40,16 +40,22 @@ TEST_F(CliBenchCostTest, PrintsTablesAndWhereTheirUnitsComeFrom) {
   EXPECT_THAT(Small("--markdown").out, HasSubstr("| protocol | lease | followers |"));
 }
 
-// Who asks for two leases and sees one of them in a table must not take it for both.
-TEST_F(CliBenchCostTest, SaysWhichLeaseTheTableOfLocksLeavesOut) {
+// People choose a lease by it.
+TEST_F(CliBenchCostTest, LocksHaveALineForEachLeaseAndTheNotesSayWhatWasNotSimulated) {
   const std::string runs =
       "bench cost --protocol spindle_v3 --herd 2 --locks 1,70 --largest 4 --runs 1 --takeovers 0 ";
-  EXPECT_THAT(Whorl(runs + "--lease 5s,30s --followers 1,2").out,
-              AllOf(HasSubstr("Locks, lease 5s, each with 2 followers"),
-                    HasSubstr("measured at 5s alone, not at 30s: give one --lease.\n"),
-                    HasSubstr("measured with 2 followers alone: ")));
+  EXPECT_THAT(
+      Whorl(runs + "--lease 5s,30s --followers 1,2").out,
+      AllOf(HasSubstr("Locks, each with 2 followers\nprotocol    lease  locks "),
+            HasSubstr("\nspindle_v3     5s      1 "), HasSubstr("\nspindle_v3     5s    ~70 "),
+            HasSubstr("\nspindle_v3    30s      1 "), HasSubstr("\nspindle_v3    30s    ~70 "),
+            HasSubstr("Followers of one lock were measured at 5s alone, not at 30s: give "),
+            HasSubstr("Several locks were simulated at 5s alone; at 30s they are multiples "
+                      "of one lock, which was simulated.\n"),
+            HasSubstr("measured with 2 followers alone: ")));
   EXPECT_THAT(Whorl(runs + "--lease 5s --followers 1").out,
-              Not(AnyOf(HasSubstr("give one --lease"), HasSubstr("give one --followers"))));
+              Not(AnyOf(HasSubstr("give one --lease"), HasSubstr("give one --followers"),
+                        HasSubstr("Several locks"))));
 }
 
 TEST_F(CliBenchCostTest, JobsChangeNoByte) {

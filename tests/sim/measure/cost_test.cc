@@ -180,6 +180,29 @@ TEST(BenchCost, AReportMarksWhatIsByLaw) {
   EXPECT_EQ(report.lock_checks.size(), 1);
 }
 
+// Their rates are those of one lock with that lease, many times.
+TEST(BenchCost, LocksAreReportedForEachLease) {
+  CostOptions options = {.protocols = {"spindle_v3"},
+                         .leases = {Seconds(5), Seconds(10)},
+                         .followers = {2},
+                         .herd = {},
+                         .locks = {1, 4, 50},
+                         .largest = 8,
+                         .runs = 1};
+  CostReport report;
+  ASSERT_TRUE(
+      MeasureCostReport(options, 1, [](size_t, size_t) { return BatchStep::kGoOn; }, report).ok());
+  ASSERT_EQ(report.locks.size(), 6);
+  EXPECT_EQ(report.locks[0].what.lease, Seconds(5));
+  EXPECT_TRUE(report.locks[0].measured);
+  EXPECT_FALSE(report.locks[1].measured) << "four locks are simulated with the usual lease alone";
+  EXPECT_DOUBLE_EQ(report.locks[2].rates.rpcs, 50 * report.locks[0].rates.rpcs);
+  EXPECT_EQ(report.locks[3].what.lease, Seconds(10));
+  EXPECT_TRUE(report.locks[4].measured);
+  EXPECT_GT(report.locks[2].rates.rpcs, 1.5 * report.locks[5].rates.rpcs) << "the shorter lease";
+  EXPECT_EQ(report.lock_checks.size(), 1);
+}
+
 TEST(BenchCost, AnInterruptedReportHasWhatWasDone) {
   CostOptions options = {.protocols = {"spindle_v3"},
                          .leases = {Seconds(10)},
