@@ -99,6 +99,8 @@ class Tally {
   // The run that was judged, or the only one; null when many ran and none was judged.
   const RunOutcome* shown() const { return shown_.has_value() ? &*shown_ : nullptr; }
   bool is_judged() const { return judged_; }
+  // Of the judged run.
+  const std::vector<std::string>& failed_expectations() const { return failed_expectations_; }
   // Failed expectations of the judged run, and runs that could not be repeated.
   std::vector<std::string> failures() const;
   Range range(sim::Metric metric) const { return counts_.metrics[static_cast<size_t>(metric)]; }

@@ -162,11 +162,18 @@ ConclusionStyle StyleOf(Conclusion conclusion) {
 
 // What is wrong, the first violation, and how to run it again.
 std::vector<std::string> FailureTexts(const Tally& tally, const std::string& command) {
-  std::vector<std::string> texts = tally.failures();
+  // Of several runs one is judged, and shown.
+  const std::string of_shown =
+      tally.run_count() == 1
+          ? std::string()
+          : Cat("seed ", std::to_string(tally.scenario().seed), ", the file's own: ");
+  std::vector<std::string> texts;
+  for (const std::string& text : tally.failed_expectations()) texts.push_back(of_shown + text);
+  for (const SeedCounts::DifferingRun& run : tally.counts().differing) texts.push_back(run.text);
   if (tally.shown() != nullptr) {
     const auto* first = sim::FirstViolation(tally.scenario(), tally.shown()->result);
     if (first != nullptr) {
-      texts.push_back(Cat("first violation, at ", FormatSeconds({first->first->at.ns}, 6),
+      texts.push_back(Cat(of_shown, "first violation, at ", FormatSeconds({first->first->at.ns}, 6),
                           " s, of ", WordOf(first->invariant), ": ", first->first->text));
     }
   }

@@ -292,8 +292,9 @@ std::string Decision::Text() const {
   const std::string tried = Cat(GroupedText(moments.front().continuations),
                                 " other runs of the scenario, with chance drawn anew");
   if (Certain() == 0) {
-    return Cat(kBegin, "by the scenario, not by chance; all of ", tried, ", violate ",
-               WordOf(invariant), " as well");
+    return Cat(kBegin,
+               "by the scenario, not by chance; certain from 0 s on, the start of the run: all of ",
+               tried, ", violate ", WordOf(invariant), " as well");
   }
   std::string text = Cat(kBegin, "chance has a part in it; of ", tried, ", ",
                          PercentText(moments.front().Share()), " violate ", WordOf(invariant));

@@ -25,9 +25,11 @@ TEST_F(DecisionTest, WhatTheScenarioDecidesIsDecidedBeforeTheStart) {
   ASSERT_EQ(decision.moments.size(), 2U) << "the start, and the violation";
   EXPECT_EQ(decision.Certain(), 0U);
   EXPECT_TRUE(decision.jumps.empty());
-  EXPECT_EQ(decision.Text(),
-            "when it was decided: by the scenario, not by chance; all of 200 other runs of the "
-            "scenario, with chance drawn anew, violate single_leader_belief as well");
+  EXPECT_EQ(
+      decision.Text(),
+      "when it was decided: by the scenario, not by chance; certain from 0 s on, the start of "
+      "the run: all of 200 other runs of the scenario, with chance drawn anew, violate "
+      "single_leader_belief as well");
 }
 
 TEST_F(DecisionTest, WhatChanceDecidesHasItsMomentAndTheStepThatDidIt) {
