@@ -49,7 +49,9 @@ class StoryBuilder {
 
   Story Build() {
     FindSubject();
-    if (process_ == ProcessId{}) {
+    if (IsHandover()) {
+      AddHandover();
+    } else if (process_ == ProcessId{}) {
       AddWedge();
     } else {
       AddProcess();
@@ -68,6 +70,9 @@ class StoryBuilder {
 
  private:
   bool IsWedge() const { return violated_.invariant == Invariant::kNoWedge; }
+  bool IsHandover() const { return violated_.invariant == Invariant::kPromptHandover; }
+  // Nobody has the lock, so that no process is to blame.
+  bool IsOfNobody() const { return IsWedge() || (IsHandover() && process_ == ProcessId{}); }
   std::string Name(ProcessId process) const {
     return process == ProcessId{} ? "nobody" : names_.ShortProcess(process);
   }
@@ -90,6 +95,12 @@ class StoryBuilder {
       lock_ = history_.orphan();
       return;
     }
+    if (IsHandover()) {
+      // The last observation only showed that the time was over. The report names the lock in its text alone.
+      while (lock_ + 1U < scenario_.locks.size() && !IsToldOf(scenario_.locks[lock_])) ++lock_;
+      process_ = history_.holder_before_last(lock_);
+      return;
+    }
     std::visit(
         [&](const auto& x) {
           if constexpr (requires { x.lock; }) lock_ = x.lock;
@@ -100,6 +111,10 @@ class StoryBuilder {
     if (const auto* row = std::get_if<RowCommitted>(&history_.last().what)) {
       lock_ = history_.LockOf({row->before, row->after}).value_or(lock_);
     }
+  }
+
+  bool IsToldOf(std::string_view lock) const {
+    return violated_.first->text.find(Cat("lock ", Quoted(lock))) != std::string::npos;
   }
 
   // --- one transaction -------------------------------------------------------------------------
@@ -296,8 +311,65 @@ class StoryBuilder {
         .rank = Rank::kEvent;
   }
 
+  // A lock was not given back by the process that holds it, or nobody has taken it since it was.
+  void AddHandover() {
+    from_ = IsOfNobody() ? GivenBackAt() : PartEndedAt();
+    for (const TransactionRecord& record : history_.transactions()) {
+      const bool is_theirs = IsOfNobody() || record.process == process_;
+      if (record.lock != lock_ || record.started < from_ || !is_theirs) continue;
+      const bool has_failed = !record.finished || record.outcome != Outcome::kCommitted;
+      if (has_failed && !describer_.IsRead(record)) AddTransaction(record, Weight::kAct);
+    }
+    const std::string lock = Quoted(scenario_.locks[lock_]);
+    if (IsOfNobody()) {
+      Add(at_, Weight::kEvent, {},
+          Cat("nobody has taken lock ", lock, " since it was given back", Mark()))
+          .rank = Rank::kEvent;
+      return;
+    }
+    const LastEnds ends = history_.last_ends(process_, lock_);
+    if (ends.work && *ends.work >= from_) {
+      Add(*ends.work, Weight::kBelief, process_, "its work has stopped");
+    }
+    if (ends.loss && *ends.loss >= from_) {
+      Add(*ends.loss, Weight::kBelief, process_,
+          Cat("notes that it lost the lock", ends.why_lost.empty() ? "" : ": ", ends.why_lost));
+    }
+    Add(at_, Weight::kEvent, process_, Cat("has not given lock ", lock, " back", Mark())).rank =
+        Rank::kEvent;
+  }
+
+  // When the last change released the lock's row, or deleted it.
+  Instant GivenBackAt() const {
+    for (const TransactionRecord& record : std::views::reverse(history_.transactions())) {
+      const bool is_of_lock = std::ranges::any_of(record.rows, [&](const RowChange& change) {
+        return history_.LockOf(change) == lock_ &&
+               (!change.after || rules_.is_released(*change.after));
+      });
+      if (is_of_lock && record.committed && *record.committed <= at_) return record.started;
+    }
+    return at_;
+  }
+  // When the process was told to end its part in the lock, or ceased to believe, whichever came first.
+  Instant PartEndedAt() const {
+    Instant from = at_;
+    for (const ProcessChange& change : std::views::reverse(history_.process_changes())) {
+      if (change.process != process_) continue;
+      const bool is_of_process = change.kind == ProcessChangeKind::kStopped;
+      const bool is_of_lock =
+          change.lock == lock_ && (change.kind == ProcessChangeKind::kLapsed ||
+                                   change.kind == ProcessChangeKind::kContextEnded);
+      if (is_of_process || is_of_lock) {
+        from = change.at;
+      } else if (change.lock == lock_ && change.kind == ProcessChangeKind::kBelieves) {
+        break;  // what came before was of another term
+      }
+    }
+    return from;
+  }
+
   void CollectInvolved() {
-    if (IsWedge()) {
+    if (IsOfNobody()) {
       for (size_t i = 0; i < scenario_.nodes.size(); ++i) Involve(static_cast<int16_t>(i));
       return;
     }
@@ -334,9 +406,9 @@ class StoryBuilder {
     if (const TransactionRecord* grant = LastGrant({}, from_)) {
       AddTransaction(*grant, Weight::kContext);
     }
-    if (IsWedge()) return;
+    if (IsOfNobody()) return;
     for (const ProcessId other : OtherBelievers()) AddBeliever(other);
-    AddOtherAnswer();
+    if (!IsHandover()) AddOtherAnswer();
   }
 
   // Adds the transactions of the last term before the story that failed, that had to wait, or of which their process
@@ -518,7 +590,7 @@ class StoryBuilder {
     // A missed deadline is noticed by a later event, which is not part of the story.
     std::erase_if(drafts_, [this](const StoryDraft& draft) { return draft.at > at_; });
     Story story{.invariant = std::string(WordOf(violated_.invariant)), .at = at_};
-    if (aftermath_ != nullptr && !IsWedge()) story.after = aftermath_->Lines(lock_);
+    if (aftermath_ != nullptr && !IsOfNobody()) story.after = aftermath_->Lines(lock_);
     const size_t room = kMaxStoryLines - 2 - story.after.size();
     for (const StoryDraft& draft : FitIn(room, std::move(drafts_), story.left_out)) {
       Involve(draft.node);
@@ -582,7 +654,7 @@ class StoryBuilder {
   const Aftermath* aftermath_;  // may be null
   const TransactionDescriber describer_;
   const Instant at_;
-  ProcessId process_;  // nobody for a wedge
+  ProcessId process_;  // nobody for a wedge, and if nobody has taken a lock that was given back
   uint16_t lock_ = 0;
   Instant from_;  // when the story begins
   Instant term_;  // when the lock was last granted before that

@@ -14,6 +14,8 @@
 //   - faults since the last grant before that round, and the transactions that they struck: a reply that was lost
 //     then may be why a process knew nothing;
 //   - the harm: the first stale write after it, and the first that the rightful holder could not make;
+//   - for a lock that was not given back, how its holder's part ended: it is the one to blame, and not the process
+//     whose event showed that the time was over;
 //   - for a belief or an answer, how its process got the token, and why others still believed; for
 //     a wedge, who held the lock last and which transactions have failed since.
 // Invariants:

@@ -31,6 +31,7 @@ History::History(const Scenario& scenario, uint64_t last)
       rules_(RulesOf(scenario.protocol)),
       checkers_(scenario, RoundTripP999(scenario.spanner.preset)),
       orphaned_(scenario.locks.size(), Instant{}),
+      holders_before_last_(scenario.locks.size()),
       nodes_(scenario.nodes.size()),
       rows_(scenario.locks.size()) {}
 
@@ -41,6 +42,8 @@ void History::Hear(const Observation& observation, uint64_t ordinal, uint64_t /*
     for (size_t i = rows_.size(); i > 0; --i) {
       const auto lock = static_cast<uint16_t>(i - 1);
       if (ledger.AnsweredCount(lock) == 0 && ledger.CandidateCount(lock) > 0) orphan_ = lock;
+      const std::optional<Version>& newest = ledger.Newest(lock);
+      if (newest && newest->held && !newest->released) holders_before_last_[lock] = newest->owner;
     }
   }
   observation_ = observation;
@@ -64,6 +67,11 @@ bool History::Believes(ProcessId process, uint16_t lock) const {
     }
   }
   return false;
+}
+
+LastEnds History::last_ends(ProcessId process, uint16_t lock) const {
+  const auto found = last_ends_.find({process, lock});
+  return found == last_ends_.end() ? LastEnds{} : found->second;
 }
 
 std::string History::KeyOf(const RowChange& row) const {
@@ -219,6 +227,15 @@ void History::On(const RowCommitted& x) {
 void History::On(const BeliefChanged& x) {
   AddProcessChange(x.believes ? ProcessChangeKind::kBelieves : ProcessChangeKind::kLapsed,
                    x.process, x.lock);
+}
+void History::On(const WorkChanged& x) {
+  if (!x.at_work) last_ends_[{x.process, x.lock}].work = now();
+}
+void History::On(const Noted& x) {
+  if (x.note.note != notes::kLostLock) return;
+  LastEnds& ends = last_ends_[{x.process, x.lock}];
+  ends.loss = now();
+  ends.why_lost = x.note.values.empty() ? std::string() : NoteValueText(x.note.values.front());
 }
 void History::On(const QuestionAnswered& x) {
   const auto before = std::ranges::find_if(std::views::reverse(answers_), [&](const Answered& a) {

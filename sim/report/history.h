@@ -16,7 +16,9 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "protocol/machine.h"
@@ -85,6 +87,13 @@ struct ProcessChange {
   uint16_t lock = 0;
 };
 
+// The newest of what ends a process's part in a lock, beside changes of its state.
+struct LastEnds {
+  std::optional<Instant> work;  // its work ended
+  std::optional<Instant> loss;  // it noted that it had lost the lock
+  std::string why_lost;
+};
+
 // An answer that differs from the last one to the same process.
 struct Answered {
   Instant at;
@@ -115,6 +124,10 @@ class History : public ObservationSink {
   uint16_t orphan() const { return orphan_; }
   // Since when no process would be answered "has lock", as of the last observation.
   std::optional<Instant> orphaned_since(uint16_t lock) const { return orphaned_[lock]; }
+
+  // Who held the lock, by its row, just before the last observation; nobody if it was free or released.
+  ProcessId holder_before_last(uint16_t lock) const { return holders_before_last_[lock]; }
+  LastEnds last_ends(ProcessId process, uint16_t lock) const;
 
   struct NodeState {
     ProcessId process;
@@ -154,6 +167,8 @@ class History : public ObservationSink {
   void On(const RowCommitted& x);
   void On(const BeliefChanged& x);
   void On(const QuestionAnswered& x);
+  void On(const WorkChanged& x);
+  void On(const Noted& x);
   void On(const auto&) {}
 
   void Add(TransactionRecord record);
@@ -175,6 +190,7 @@ class History : public ObservationSink {
   Observation observation_;
   uint16_t orphan_ = 0;
   std::vector<std::optional<Instant>> orphaned_;  // by lock
+  std::vector<ProcessId> holders_before_last_;    // likewise
 
   std::deque<TransactionRecord> transactions_;
   uint64_t forgotten_ = 0;                   // how many transactions before the first that is kept
@@ -184,6 +200,7 @@ class History : public ObservationSink {
   std::vector<FaultSpan> faults_;
   std::vector<ProcessChange> process_changes_;
   std::vector<Answered> answers_;
+  std::map<std::pair<ProcessId, uint16_t>, LastEnds> last_ends_;
   std::vector<NodeState> nodes_;
   std::vector<SeenRow> rows_;  // by lock
 };

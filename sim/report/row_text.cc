@@ -23,6 +23,11 @@ std::string ShortValueText(const Value& value) {
   return FormatValue(value);
 }
 
+std::string NoteValueText(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text == nullptr ? ShortValueText(value) : Printable(*text);
+}
+
 std::string TokenText(const Token& token) { return ShortValueText(token.ToValue()); }
 
 std::string RowKeyText(const Row& row, size_t key_column) {

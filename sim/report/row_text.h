@@ -16,6 +16,8 @@ std::string InstantText(Instant at);
 
 // "12.345678", "\"a\"", "NULL".
 std::string ShortValueText(const Value& value);
+// A value of a note: a string without quotes.
+std::string NoteValueText(const Value& value);
 // "12.345678", or "42" for an epoch.
 std::string TokenText(const Token& token);
 

@@ -34,11 +34,6 @@ std::string SignedText(Duration duration) {
   return Cat(duration >= Duration{} ? "+" : "", FormatDuration(duration));
 }
 
-std::string NoteValueText(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text == nullptr ? ShortValueText(value) : Printable(*text);
-}
-
 TimelineLine ViolationLine(const InvariantResult& result) {
   const Violation& first = *result.first;
   return {.at = first.at,

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/fenced_lease/words.h"
 #include "sim/report/row_text.h"
 #include "tests/sim/judge/checkers_testing.h"
 #include "tests/sim/scenario_files.h"
@@ -153,6 +154,61 @@ TEST(Explain, TwoOwnersOfATokenAreToldByTheOneThatTookIt) {
   EXPECT_THAT(lines,
               Contains(HasSubstr("9.000000  b  takes the token 1.000000 for its own   <- ")));
   EXPECT_THAT(lines.back(), HasSubstr("b runs"));
+}
+
+// a of fenced_lease leads from 1 s on, with a row of its own; both are up.
+Trace HandoverTrace() {
+  Scenario scenario = MakeScenario({"a", "b"});
+  scenario.protocol = "fenced_lease";
+  Trace trace(std::move(scenario));
+  trace.At(Duration{}).Starts("a").Starts("b");
+  return trace;
+}
+
+void WritesFencedRow(OneRow& row, Trace& trace, StepName step, bool is_released) {
+  const Value owner = is_released ? Value(Null{}) : Value(std::string("a"));
+  row.Commits(trace.Process("a"), step,
+              Row{std::string("lock"), Stamp(Seconds(1)), Stamp(Seconds(1)), owner, int64_t{10'000},
+                  owner});
+}
+
+// b's event shows that the time is over; a is to blame.
+TEST(Explain, ALockThatIsNotGivenBackIsChargedToItsHolderAndSaysHowItsPartEnded) {
+  Trace trace = HandoverTrace();
+  OneRow row(trace);
+  row.At(Seconds(1));
+  WritesFencedRow(row, trace, fenced_lease::steps::kTake, /*is_released=*/false);
+  trace.Knows("a", Seconds(1), true, true).Believes("a").IsAtWork("a");
+  trace.At(Seconds(3)).Stops("a").Believes("a", false).EndsParticipation("a");
+  trace.Happens(Noted{.process = trace.Process("a"),
+                      .lock = 0,
+                      .note = {.note = notes::kLostLock, .values = {std::string("told to stop")}}});
+  trace.At(Seconds(4)).IsAtWork("a", false);
+  trace.At(Seconds(8)).IsAtWork("b");
+  const std::vector<std::string> lines = StoryOfTrace(trace, Invariant::kPromptHandover).Lines();
+  EXPECT_THAT(lines.front(), StartsWith("prompt_handover violated at 5.400000 s by a"));
+  EXPECT_THAT(lines, Contains(HasSubstr("3.000000  a  is told to stop")));
+  EXPECT_THAT(lines, Contains(HasSubstr("3.000000  a  believes no longer that it leads")));
+  EXPECT_THAT(lines, Contains(HasSubstr("3.000000  a  notes that it lost the lock: told to stop")));
+  EXPECT_THAT(lines, Contains(HasSubstr("4.000000  a  its work has stopped")));
+  EXPECT_THAT(lines, Contains(HasSubstr("5.400000  a  has not given lock \"lock\" back   <- ")));
+  EXPECT_THAT(lines, testing::Not(Contains(HasSubstr("  b  "))));
+}
+
+TEST(Explain, ALockThatNobodyTakesIsChargedToNobody) {
+  Trace trace = HandoverTrace();
+  OneRow row(trace);
+  row.At(Seconds(1));
+  WritesFencedRow(row, trace, fenced_lease::steps::kTake, /*is_released=*/false);
+  trace.Knows("a", Seconds(1), true, true).Believes("a");
+  trace.At(Seconds(3)).Stops("a").Believes("a", false).EndsParticipation("a");
+  row.At(Seconds(3));
+  WritesFencedRow(row, trace, fenced_lease::steps::kRelease, /*is_released=*/true);
+  trace.At(Seconds(40)).IsAtWork("b");
+  const std::vector<std::string> lines = StoryOfTrace(trace, Invariant::kPromptHandover).Lines();
+  EXPECT_THAT(lines.front(), testing::MatchesRegex("prompt_handover violated at [0-9.]+ s "
+                                                   "\\(a and b took part\\): nobody had taken .*"));
+  EXPECT_THAT(lines, Contains(HasSubstr("nobody has taken lock \"lock\" since it was given back")));
 }
 
 TEST(Explain, AWrongYesIsToldWithWhenItWasAsked) {
