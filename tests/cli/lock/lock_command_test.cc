@@ -93,6 +93,73 @@ TEST_F(LockCliTest, SaysWhoHoldsALock) {
                                   "job       me      20.*Z  20.*Z  +[0-9]\\.[0-9]{3} s\n"));
 }
 
+// The `number`-th script of examples/operating/README.md, where files are written into this folder.
+std::string ScriptOfOperators(int number, const std::string& folder) {
+  const std::string page = ReadText(WHORL_SOURCE_DIR "/examples/operating/README.md");
+  constexpr std::string_view kBegin = "```sh\n";
+  size_t begin = 0;
+  for (int i = 0; i < number; ++i) begin = page.find(kBegin, begin) + kBegin.size();
+  return Replaced(page.substr(begin, page.find("```", begin) - begin), "/var/lib/node_exporter",
+                  folder);
+}
+
+// Scripts that are copied: one that says nothing when nobody has ever run is worse than none.
+class OperatorsScriptTest : public LockCliTest {
+ protected:
+  OperatorsScriptTest() {
+    Write("whorl", "#!/bin/sh\nexec " WHORL_COMMAND " \"$@\"\n");
+    Write("mail", "#!/bin/sh\necho \"$2\" to \"$3\"\n");
+    fs::permissions(folder_ / "whorl", fs::perms::owner_all);
+    fs::permissions(folder_ / "mail", fs::perms::owner_all);
+  }
+  Ended Script(int number, const std::string& before = "") {
+    Write("script.sh", ScriptOfOperators(number, folder_.string()));
+    return Shell("PATH=\"" + folder_.string() + ":$PATH\" " + before + " sh script.sh");
+  }
+};
+
+TEST_F(OperatorsScriptTest, TheMailTellsHasNotRunFromCannotTell) {
+  Init("nightly");
+  EXPECT_EQ(Script(1).out, "nightly has not run to ops@example.com\n");
+  EXPECT_EQ(Script(1, "SPANNER_EMULATOR_HOST=127.0.0.1:1").out,
+            "nobody knows whether nightly has run to ops@example.com\n");
+  ASSERT_EQ(Whorl("lock exec nightly -- true").code, 0);
+  EXPECT_EQ(Script(1).out, "");
+}
+
+TEST_F(OperatorsScriptTest, TheMetricIsThereForALockThatWasNeverHeld) {
+  if (Shell("jq --version").code != 0) GTEST_SKIP() << "no jq, which the script needs";
+  const fs::path file = folder_ / "whorl_nightly.prom";
+  const std::string name = R"(whorl_lock_last_held_timestamp_seconds{lock="nightly"} )";
+  Init("nightly");
+  ASSERT_EQ(Script(2).code, 0);
+  EXPECT_EQ(ReadText(file), name + "0\n");
+  ASSERT_EQ(Whorl("lock exec nightly -- true").code, 0);
+  ASSERT_EQ(Script(2).code, 0);
+  const std::string was_held = ReadText(file);
+  EXPECT_THAT(was_held, MatchesRegex(R"(whorl_lock_last_held.* [1-9][0-9]{9}\n)"));
+  // No answer is no reason to say that it was never held.
+  EXPECT_EQ(Script(2, "SPANNER_EMULATOR_HOST=127.0.0.1:1").code, 3);
+  EXPECT_EQ(ReadText(file), was_held);
+  Write("while_held.sh", ScriptOfOperators(2, folder_.string()));
+  ASSERT_EQ(Shell("rm whorl_nightly.prom; PATH=\"" + folder_.string() +
+                  ":$PATH\" whorl lock exec nightly -- sh while_held.sh")
+                .code,
+            0);
+  EXPECT_THAT(ReadText(file), MatchesRegex(R"(whorl_lock_last_held.* [1-9][0-9]{9}\n)"));
+}
+
+TEST_F(OperatorsScriptTest, ASuccessLeavesAMarkAndAFailureDoesNot) {
+  Init("nightly");
+  const fs::path file = folder_ / "nightly_success.prom";
+  EXPECT_EQ(Script(3).code, 127);
+  EXPECT_FALSE(fs::exists(file));
+  Write("backup.sh", "#!/bin/sh\n");
+  fs::permissions(folder_ / "backup.sh", fs::perms::owner_all);
+  EXPECT_EQ(Script(3).code, 0);
+  EXPECT_THAT(ReadText(file), MatchesRegex("nightly_last_success_timestamp_seconds [0-9]+\n"));
+}
+
 // "Did the nightly job run?" is asked in the morning, when nobody holds its lock.
 TEST_F(LockCliTest, SaysUntilWhenAFreeLockWasHeldAndByWhom) {
   Init("job");
