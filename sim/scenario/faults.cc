@@ -178,10 +178,7 @@ std::optional<StepName> FaultReader::ReadStep(const ObjectFields& fields) {
   if (std::find(words.begin(), words.end(), value->text()) != words.end()) {
     return FindStep(value->text());
   }
-  const std::string hint = DidYouMean(value->text(), words);
-  problems_.Add(*value,
-                Cat(kNeverFires, known_.protocol->name, " has no step ", Quoted(value->text()),
-                    hint.empty() ? "." : hint, " Its steps: ", ListOf(words), "."));
+  problems_.Add(*value, Cat(kNeverFires, NoStepText(*known_.protocol, value->text())));
   return std::nullopt;
 }
 
@@ -331,6 +328,21 @@ std::vector<std::string_view> StepWordsOf(const ProtocolInfo& protocol) {
   for (const StepName step : protocol.steps) words.push_back(WordOf(step));
   words.insert(words.end(), {WordOf(steps::kHasLock), WordOf(steps::kWrite)});
   return words;
+}
+
+std::string NoStepText(const ProtocolInfo& protocol, std::string_view word) {
+  const std::vector<std::string_view> words = StepWordsOf(protocol);
+  std::string hint = DidYouMean(word, words);
+  // A scenario of another protocol: the same words are no guide, but what its step is for is.
+  const bool renews = std::ranges::any_of(Protocols(), [word](const ProtocolInfo& other) {
+    return other.heartbeat_step && WordOf(*other.heartbeat_step) == word;
+  });
+  if (renews && protocol.heartbeat_step) {
+    hint = Cat("; did you mean ", Quoted(WordOf(*protocol.heartbeat_step)),
+               ", by which it renews its lease?");
+  }
+  return Cat(protocol.name, " has no step ", Quoted(word), hint.empty() ? "." : hint,
+             " Its steps: ", ListOf(words), ".");
 }
 
 void ReadFaults(const ObjectFields& file, const Known& known, Scenario& scenario,

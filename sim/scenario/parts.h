@@ -50,6 +50,8 @@ void ReadExpect(const ObjectFields& file, const Known& known, Scenario& scenario
 
 // The words of the protocol's steps and of the application's.
 std::vector<std::string_view> StepWordsOf(const ProtocolInfo& protocol);
+// That the protocol has no step of this word, which step may be meant, and all that it has.
+std::string NoStepText(const ProtocolInfo& protocol, std::string_view word);
 
 // Views of names, for messages that list them.
 std::vector<std::string_view> Views(std::span<const std::string> names);

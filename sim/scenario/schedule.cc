@@ -172,8 +172,7 @@ void ScheduleReader::ReadStep(const ObjectFields& fields, ScheduleEntry& entry) 
   const std::string_view word = WordOf(*entry.step);
   if (std::ranges::find(words, word) != words.end()) return;
   problems_.Add(*fields.Find("step"),
-                Cat("can never happen: ", known_.protocol->name, " has no step ", Quoted(word),
-                    ". Its steps: ", ListOf(words), "."));
+                Cat("can never happen: ", NoStepText(*known_.protocol, word)));
 }
 
 void ScheduleReader::ReadFault(const ObjectFields& fields, ScheduleEntry& entry) {

@@ -9,10 +9,15 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "protocol/protocols.h"
 #include "sim/judge/expectations.h"
 #include "sim/judge/run.h"
 #include "sim/scenario/language.h"
@@ -170,6 +175,56 @@ TEST(ScenarioGuide, ItsExamplesOfFaultsAreOfTheirKindAndStrike) {
     const absl::StatusOr<Scenario> quiet = Load(MinimalScenario());
     ASSERT_TRUE(quiet.ok());
     EXPECT_NE(result.hash, RunScenario(*quiet, quiet->seed, nullptr).hash) << fault.example;
+  }
+}
+
+// The cells of the table of docs/USING.md that begins with "what the step does", by row and protocol.
+std::map<std::string, std::map<std::string, std::set<std::string>>> StepsThatDoTheSame() {
+  std::ifstream page(WHORL_SOURCE_DIR "/docs/USING.md");
+  std::map<std::string, std::map<std::string, std::set<std::string>>> table;
+  std::vector<std::string> protocols;
+  const std::regex word("`([a-z_0-9]+)`");
+  for (std::string line; std::getline(page, line);) {
+    if (protocols.empty() && !line.starts_with("| what the step does |")) continue;
+    if (!line.starts_with("|")) break;
+    if (line.starts_with("|--")) continue;
+    std::vector<std::string> cells;
+    for (size_t begin = 1, end = 0; (end = line.find('|', begin)) != std::string::npos;
+         begin = end + 1) {
+      cells.push_back(line.substr(begin + 1, end - begin - 2));
+    }
+    const bool is_head = protocols.empty();
+    if (is_head) protocols = cells;
+    for (size_t i = 1; !is_head && i < cells.size(); ++i) {
+      const std::string protocol = protocols[i].substr(1, protocols[i].size() - 2);
+      for (std::sregex_iterator found(cells[i].begin(), cells[i].end(), word), end; found != end;
+           ++found) {
+        table[cells[0]][protocol].insert(found->str(1));
+      }
+    }
+  }
+  return table;
+}
+
+// By which a scenario is carried to another protocol: a step that stands nowhere cannot be translated.
+TEST(ScenarioGuide, TheTableOfStepsThatDoTheSameHasEachStepOfEachProtocol) {
+  const auto table = StepsThatDoTheSame();
+  ASSERT_TRUE(table.contains("renews the lease"));
+  std::map<std::string, std::set<std::string>> named;
+  for (const auto& [row, protocols] : table) {
+    for (const auto& [protocol, steps] : protocols) {
+      named[protocol].insert(steps.begin(), steps.end());
+    }
+  }
+  for (const ProtocolInfo& info : Protocols()) {
+    SCOPED_TRACE(info.name);
+    const std::string protocol(info.name);
+    std::set<std::string> steps = {"has_lock", "write"};
+    for (const StepName step : info.steps) steps.emplace(WordOf(step));
+    EXPECT_EQ(named[protocol], steps);
+    EXPECT_TRUE(table.at("renews the lease")
+                    .at(protocol)
+                    .contains(std::string(WordOf(info.heartbeat_step.value()))));
   }
 }
 
