@@ -134,7 +134,7 @@ void PrintNotPromised(const HuntReport& report, std::ostream& out) {
       const std::string text = NotPromisedText(tally, invariant);
       if (text.empty()) continue;
       if (!std::exchange(has_head, true)) {
-        out << protocol << ": not promised for a part of the time:\n";
+        out << protocol << ": not promised for a part of the simulated time:\n";
       }
       out << "  " << Padded(std::string(WordOf(invariant)), kNameWidth, false) << "  " << text
           << '\n';

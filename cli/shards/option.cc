@@ -66,7 +66,7 @@ std::vector<std::string> NotBeside(const CLI::App& app, std::string_view mode,
                                                           : Cat("--", option->get_lnames().front());
     if (option->count() == 0 || name == mode) continue;
     if (std::ranges::find(others, name) != others.end()) continue;
-    errors.push_back(Cat(mode, " makes no runs; it does not go with ", name));
+    errors.push_back(Cat(mode, " makes no runs; it does not go with ", name, ": leave it out"));
   }
   return errors;
 }

@@ -50,8 +50,17 @@ TEST_F(CliHuntTest, BadUsageNamesTheOptionAndTheNearestWord) {
   ExpectUsageError("hunt --exit-code-found 126", "--exit-code-found wants a whole number from 0");
   ExpectUsageError("hunt --merge x.jsonl --runs 5", "--merge makes no runs; it does not go with");
   ExpectUsageError("hunt --show 5 --json", "--show makes no runs; it does not go with --json");
+  ExpectUsageError("hunt --show 5 --promised",
+                   "--show makes no runs; it does not go with --promised: leave it out");
   ExpectUsageError("hunt --show 5 --digests x", "--show makes no runs; it does not go with");
   ExpectUsageError("hunt --table . --json", "--table prints no findings; it does not go with");
+}
+
+// "3.4 %" without its whole is read as a share of the runs.
+TEST_F(CliHuntTest, SaysOfWhatAPromiseWasNotMadeForAPart) {
+  EXPECT_THAT(Whorl("hunt --protocol fenced_lease --runs 60 --seed 2").out,
+              testing::ContainsRegex("\nfenced_lease: not promised for a part of the simulated "
+                                     "time:\n  [a-z_]+ +[0-9.]+ % an operator"));
 }
 
 // The last line of a finding is a command that replays it, with the same result as in the hunt.
