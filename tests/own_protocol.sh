@@ -29,9 +29,9 @@ for machine in simple_lease row_lease; do
   cmp --quiet {examples/own_protocol,"$BEFORE"}/$machine.cc && fail "the other revision of $machine is the same"
 done
 
-# The page's commands, which install from build/: that is this tree.
+# The page's commands, which install from build/: that is this tree. Its folders are those that are exported here.
 commands="$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' protocol/ADDING.md)"
-[[ "$commands" == "cmake --install build "* ]] || fail "protocol/ADDING.md shows no installation"
+[[ "$commands" == *$'\n'"cmake --install build "* ]] || fail "protocol/ADDING.md shows no installation"
 bash -euxo pipefail -c "${commands/--install build /--install \"$tree\" }" |
   tee "$scratch/output" || fail "a command of protocol/ADDING.md failed"
 
