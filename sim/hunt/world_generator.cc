@@ -218,7 +218,8 @@ class WorldGenerator {
     const Duration lease = world_.nodes.front().lease;
     world_.workload.hold_for = Rounded(draws_.Log(Milliseconds(200), lease * 3));
     const int64_t calls_max = shared_.may.lock_calls_max;
-    const Duration least = calls_max > 0 ? world_.duration / calls_max : Duration{};
+    const Duration lasts = world_.duration + (has_quiet_hour_ ? kQuiet : Duration{});
+    const Duration least = calls_max > 0 ? lasts / calls_max : Duration{};
     world_.workload.lock_again =
         std::max(Rounded(draws_.Log(Milliseconds(50), lease * 2)), Rounded(least));
     for (NodeSpec& node : world_.nodes) {
