@@ -33,13 +33,12 @@ void HasLockTruthful::JudgeYes(ProcessId process, uint16_t lock, Instant asked_a
   const Ceased& last = ceased[now.setup.ParticipationIndex(process.node, lock)];
   const bool ever_owned = last.incarnation == process.incarnation;
   if (ever_owned && last.at >= asked_at) return;
-  now.Violated(
-      {.invariant = kInvariant, .lock = lock, .at = now.at, .by = {}, .since = asked_at}, [&] {
-        return now.NameOf(process) + " asked at " + SinceStart(asked_at) + ", was told at " +
-               SinceStart(now.at) + " that it has lock " + now.QuotedLock(lock) + ", and " +
-               (ever_owned ? "had not owned it since " + SinceStart(last.at)
-                           : std::string("had never owned it"));
-      });
+  now.Violated(kInvariant, lock, [&] {
+    return now.NameOf(process) + " asked at " + SinceStart(asked_at) + ", was told at " +
+           SinceStart(now.at) + " that it has lock " + now.QuotedLock(lock) + ", and " +
+           (ever_owned ? "had not owned it since " + SinceStart(last.at)
+                       : std::string("had never owned it"));
+  });
 }
 
 }  // namespace whorl::sim

@@ -58,8 +58,6 @@ struct Now {
     uint16_t lock = 0;
     Instant at;
     Duration by;  // as of PromiseClock::IsVoid
-    // Where it is about a span of time: its beginning. A promise that was void in the span is not broken.
-    std::optional<Instant> since = {};
   };
   // `text()` describes the violation; it is called for the first one only, and for the first that breaks a promise.
   template <typename Text>
@@ -69,8 +67,7 @@ struct Now {
     Tally& tally = (*tallies)[breach.invariant];
     const bool breaks_promise =
         setup.promises[static_cast<size_t>(breach.invariant)] == Promise::kPromised &&
-        !tallies->promises.IsVoid(breach.invariant, breach.lock, breach.since.value_or(breach.at),
-                                  breach.by, setup);
+        !tallies->promises.IsVoid(breach.invariant, breach.lock, breach.at, breach.by, setup);
     if (tally.violations++ > 0 && (tally.breaks_promise || !breaks_promise)) return;
     tally.breaks_promise = breaks_promise;
     tally.first = {.at = breach.at, .observation = tallies->observations, .text = text()};
