@@ -25,7 +25,7 @@ constexpr std::string_view kCheckFooter = R"(Examples:
   cat examples/check/*.jsonl | whorl check - --protocol spindle_v2 --json
   whorl check examples/check/*.jsonl --protocol spindle_v2 --html night.html --explain
   whorl check examples/check/*.jsonl --protocol spindle_v2 --scenario night.json
-  whorl check pods.jsonl --protocol none --clock-error 50ms
+  whorl check examples/check/pod-a.jsonl --protocol none --clock-error 50ms
   whorl check --stream fenced_locks_changes --from 12h --protocol fenced_lease
   whorl check --database projects/p/instances/i/databases/d --from 30m --protocol fenced_lease
 

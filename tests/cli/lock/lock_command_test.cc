@@ -137,7 +137,7 @@ TEST_F(OperatorsScriptTest, TheMetricIsThereForALockThatWasNeverHeld) {
   ASSERT_EQ(Whorl("lock exec nightly -- true").code, 0);
   ASSERT_EQ(Script(2).code, 0);
   const std::string was_held = ReadText(file);
-  EXPECT_THAT(was_held, MatchesRegex(R"(whorl_lock_last_held.* [1-9][0-9]{9}\n)"));
+  EXPECT_THAT(was_held, MatchesRegex("whorl_lock_last_held.* [1-9][0-9]{9}\n"));
   // No answer is no reason to say that it was never held.
   EXPECT_EQ(Script(2, "SPANNER_EMULATOR_HOST=127.0.0.1:1").code, 3);
   EXPECT_EQ(ReadText(file), was_held);
@@ -146,7 +146,7 @@ TEST_F(OperatorsScriptTest, TheMetricIsThereForALockThatWasNeverHeld) {
                   ":$PATH\" whorl lock exec nightly -- sh while_held.sh")
                 .code,
             0);
-  EXPECT_THAT(ReadText(file), MatchesRegex(R"(whorl_lock_last_held.* [1-9][0-9]{9}\n)"));
+  EXPECT_THAT(ReadText(file), MatchesRegex("whorl_lock_last_held.* [1-9][0-9]{9}\n"));
 }
 
 TEST_F(OperatorsScriptTest, ASuccessLeavesAMarkAndAFailureDoesNot) {

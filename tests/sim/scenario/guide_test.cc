@@ -191,7 +191,11 @@ std::map<std::string, std::map<std::string, std::set<std::string>>> StepsThatDoT
     std::vector<std::string> cells;
     for (size_t begin = 1, end = 0; (end = line.find('|', begin)) != std::string::npos;
          begin = end + 1) {
-      cells.push_back(line.substr(begin + 1, end - begin - 2));
+      const std::string cell = line.substr(begin, end - begin);
+      const size_t text = cell.find_first_not_of(' ');
+      cells.push_back(text == std::string::npos
+                          ? ""
+                          : cell.substr(text, cell.find_last_not_of(' ') + 1 - text));
     }
     const bool is_head = protocols.empty();
     if (is_head) protocols = cells;
