@@ -26,6 +26,17 @@ namespace {
 
 using real_client::MonotonicNow;
 
+// What the rule has done, for people. The history may have more calls that it matches: after its last time it
+// looks at none.
+std::string ReportOf(const live::RuleEngine::Active& rule) {
+  if (rule.matched == 0) return " matched no call";
+  std::string text = Cat(" struck ", std::to_string(rule.struck), " of ",
+                         std::to_string(rule.matched), " calls that it matches");
+  if (rule.count > 1) text += Cat("; it begins with number ", std::to_string(rule.count));
+  if (rule.over) text += rule.count > 1 ? " and was over then" : "; it was over then";
+  return text;
+}
+
 class Front final : public FaultFront {
  public:
   Front(const FaultRequest& request, const real_client::ConnectionOptions& upstream,
@@ -99,10 +110,7 @@ class Front final : public FaultFront {
   std::vector<std::string> Report() const override {
     std::vector<std::string> lines;
     for (const live::RuleEngine::Active& rule : engine_.List()) {
-      lines.push_back(rule.matched == 0
-                          ? Cat(rule.text, " matched no call")
-                          : Cat(rule.text, " struck ", std::to_string(rule.struck), " of ",
-                                std::to_string(rule.matched), " calls that it matches"));
+      lines.push_back(Cat(rule.text, ReportOf(rule)));
     }
     return lines;
   }

@@ -42,6 +42,12 @@ struct Interception {
   std::optional<OwnCall> before_answer = std::nullopt;
 };
 
+// Whether an answer gets on its way to the node.
+enum class Delivery : uint8_t {
+  kSent,  // a black hole may still hold it back
+  kLost,  // the way back is refused, the node waits no more, or the proxy shuts down
+};
+
 // Called on threads of the proxy, for several calls at a time. It may block, which delays only the
 // call in question, but it has to return before the proxy can shut down. It may call SetLink of the
 // proxy.
@@ -59,6 +65,9 @@ class CallInterceptor {
                                const std::vector<std::string>& /*messages*/) {
     return {};
   }
+  // An answer, Spanner's or the interceptor's own, is about to be sent or is lost. Not called for a message
+  // that the interceptor drops.
+  virtual void OnDelivery(const ProxiedCall& /*call*/, Delivery /*delivery*/) {}
   // The node has given up a call whose request or reply was dropped, or has gone.
   virtual void OnGivenUp(const ProxiedCall& /*call*/) {}
 };

@@ -102,7 +102,7 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
     ProxiedCall sent = call_;
     sent.metadata.merge(interception.metadata);
     Reply reply = server_.upstream_.Send(sent, buffer_, server_.core_.stop.get_token());
-    if (server_.core_.stop.stop_requested()) return Tell(Answer(ShutDown()));
+    if (server_.core_.stop.stop_requested()) return TellOfShutdown();
     std::vector<std::string> messages(reply.messages.size());
     std::ranges::transform(reply.messages, messages.begin(), BytesOf);
     if (!Carry(server_.core_.interceptor.OnReply(call_, StatusOf(reply), messages))) return;
@@ -116,7 +116,7 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
       return false;
     }
     if (!Pause(interception.delay, server_.core_.stop.get_token())) {
-      Tell(Answer(ShutDown()));
+      TellOfShutdown();
       return false;
     }
     if (interception.action == Interception::Action::kPass) return true;
@@ -138,9 +138,19 @@ class NodeServer::Call final : public grpc::ServerGenericBidiReactor {
   }
 
   void Tell(Reply reply) {
-    reply_ = server_.refuses_replies_
-                 ? Answer(Error(Code::kUnavailable, "The way back is refused."))
-                 : std::move(reply);
+    const bool is_refused = server_.refuses_replies_;
+    const bool is_lost = is_refused || standing_ == Standing::kCancelled;
+    server_.core_.interceptor.OnDelivery(call_, is_lost ? Delivery::kLost : Delivery::kSent);
+    Write(is_refused ? Answer(Error(Code::kUnavailable, "The way back is refused."))
+                     : std::move(reply));
+  }
+  // In the place of an answer.
+  void TellOfShutdown() {
+    server_.core_.interceptor.OnDelivery(call_, Delivery::kLost);
+    Write(Answer(ShutDown()));
+  }
+  void Write(Reply reply) {
+    reply_ = std::move(reply);
     for (const auto& [name, value] : reply_.headers) {
       if (!IsOfOneConnection(name)) context_.AddInitialMetadata(name, value);
     }

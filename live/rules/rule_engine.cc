@@ -110,6 +110,7 @@ std::vector<RuleEngine::Active> RuleEngine::List() const {
                       .text = rule.rule.text,
                       .matched = rule.matched,
                       .struck = rule.struck,
+                      .count = rule.rule.count,
                       .over = IsOver(rule, now)});
   }
   return active;
@@ -279,7 +280,29 @@ Duration RuleEngine::Takes(const CallRule& rule) {
   return sim::LastsOf(rule.what).value_or(Duration{});
 }
 
-void RuleEngine::Record(uint64_t number, const Passing& passing) {
+void RuleEngine::Settle(uint64_t number, Passing passing, const Interception& interception) {
+  if (interception.action == Interception::Action::kDrop) {
+    passing.record.answered = false;
+    return Record(number, std::move(passing));
+  }
+  const std::lock_guard lock(mutex_);
+  answered_[number] = std::move(passing);
+}
+
+void RuleEngine::OnDelivery(const ProxiedCall& call, Delivery delivery) {
+  Passing passing;
+  {
+    const std::lock_guard lock(mutex_);
+    auto found = answered_.extract(call.number);
+    if (found.empty()) return;  // the proxy shuts down before Spanner has answered
+    passing = std::move(found.mapped());
+  }
+  passing.record.answered = delivery == Delivery::kSent;
+  Record(call.number, std::move(passing));
+}
+
+void RuleEngine::Record(uint64_t number, Passing passing) {
+  passing.record.took = options_.steady() - passing.arrived;
   if (options_.record) {
     const std::lock_guard lock(recording_);
     options_.record(passing.record);
@@ -333,9 +356,7 @@ Interception RuleEngine::OnRequest(const ProxiedCall& call, const std::string& m
     }
   }
   passing.record.status = interception.status;
-  passing.record.answered = interception.action == Interception::Action::kAnswer;
-  passing.record.took = options_.steady() - passing.arrived;
-  Record(call.number, passing);
+  Settle(call.number, std::move(passing), interception);
   return interception;
 }
 
@@ -366,9 +387,7 @@ Interception RuleEngine::OnReply(const ProxiedCall& call, const Status& status,
   }
   passing.record.status =
       interception.action == Interception::Action::kAnswer ? interception.status : status;
-  passing.record.answered = interception.action != Interception::Action::kDrop;
-  passing.record.took = options_.steady() - passing.arrived + interception.delay;
-  Record(call.number, passing);
+  Settle(call.number, std::move(passing), interception);
   return interception;
 }
 

@@ -7,6 +7,8 @@
 //   2. What a rule has said of a transaction or a session stays true: an aborted transaction stays aborted
 //      until it is rolled back, and a lost session stays lost.
 //   3. A call that a rule leaves without an answer, or holds back, is told of after a while.
+//   4. Each call is recorded once: when it is dropped, or when its answer is sent or lost, and before its client
+//      can hear it.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +33,7 @@
 
 namespace whorl::live {
 
-// One call, when it has been answered or lost.
+// One call, when it is answered or lost.
 struct CallRecord {
   Timestamp at;  // when the request arrived
   int16_t client = 0;
@@ -42,7 +44,7 @@ struct CallRecord {
   std::optional<Timestamp> commit;
   Status status;
   Duration took;
-  bool answered = true;  // the client gets an answer
+  bool answered = true;  // the client gets an answer, perhaps after a black hole
   std::string fault;     // the rule that struck it
 };
 
@@ -98,7 +100,8 @@ class RuleEngine final : public CallInterceptor {
     std::string text;
     int64_t matched = 0;
     int64_t struck = 0;
-    bool over = false;  // it strikes no more
+    int64_t count = 1;  // of the rule: from which match on it strikes
+    bool over = false;  // it strikes no more, and counts no more matches
   };
   std::vector<Active> List() const;
   // When the oldest Commit arrived that is not recorded yet; empty: there is none.
@@ -107,6 +110,7 @@ class RuleEngine final : public CallInterceptor {
   Interception OnRequest(const ProxiedCall& call, const std::string& message) override;
   Interception OnReply(const ProxiedCall& call, const Status& status,
                        const std::vector<std::string>& messages) override;
+  void OnDelivery(const ProxiedCall& call, Delivery delivery) override;
   void OnGivenUp(const ProxiedCall& call) override;
 
  private:
@@ -155,14 +159,17 @@ class RuleEngine final : public CallInterceptor {
   // After a while, says that the rule makes the call hang, if it still does then.
   void SayLater(const ProxiedCall& call, const CallRule& rule, const Interception& interception,
                 Duration takes);
-  void Record(uint64_t number, const Passing& passing);
+  // Records the call now if it is dropped, else when its answer is delivered.
+  void Settle(uint64_t number, Passing passing, const Interception& interception);
+  void Record(uint64_t number, Passing passing);
 
   const Options options_;
   mutable std::mutex mutex_;  // guards the members below
   std::mt19937_64 random_;
   int64_t last_ = 0;
   std::map<int64_t, Rule> rules_;
-  std::map<uint64_t, Passing> passing_;
+  std::map<uint64_t, Passing> passing_;    // at Spanner
+  std::map<uint64_t, Passing> answered_;   // until their answers are delivered
   std::map<uint64_t, Timestamp> commits_;  // when they arrived, until they are recorded
   NewestOf<TransactionKey, TransactionSeen> transactions_;
   NewestOf<std::string, AnsweredBy> lost_sessions_;

@@ -124,6 +124,33 @@ TEST_F(ServeTest, FaultsStrikeTheCallsOfACommand) {
                              HasSubstr("\"code\":\"ABORTED\""), HasSubstr("commit_timestamp")));
 }
 
+// The client resends a Commit whose answer it did not get. A history with two answers would not say why.
+TEST_F(ServeTest, AHistoryHasNoCodeWhereAnAnswerWasRefused) {
+  Write("faults.json", R"({"faults": [{"match": {"method": "Commit", "phase": "served"},
+    "do": "partition", "mode": "refuse", "for": "50ms"}]})");
+  EXPECT_EQ(Serve("--faults faults.json --history calls.jsonl", "\"$W\" lock init --new job").code,
+            0);
+  const std::string history = ReadText(folder_ / "calls.jsonl");
+  EXPECT_THAT(history, ContainsRegex("\"code\":null,\"commit_timestamp\":[^\n]*\"fault\":"));
+  EXPECT_THAT(history, Not(ContainsRegex("\"code\":\"OK\"[^\n]*\"fault\":")));
+}
+
+// The history has more calls that match than the rule has counted: it looks at none after its last time.
+TEST_F(ServeTest, SaysFromWhichCallOnARuleStrikes) {
+  const auto report_of = [&](const std::string& match) {
+    Write("faults.json", R"({"faults": [{"match": {"method": "ExecuteStreamingSql")" + match +
+                             R"(}, "do": "error", "code": "UNAVAILABLE"}]})");
+    return Serve("--faults faults.json",
+                 "sh -c '\"$W\" lock init --new job && \"$W\" lock get job; \"$W\" lock get job'")
+        .err;
+  };
+  EXPECT_THAT(report_of(R"(, "count": 2)"),
+              HasSubstr("(/faults/0) struck 1 of 2 calls that it matches; it begins with number 2 "
+                        "and was over then\n"));
+  EXPECT_THAT(report_of(""), HasSubstr("struck 1 of 1 calls that it matches; it was over then\n"));
+  EXPECT_THAT(report_of(R"(, "count": 1000)"), HasSubstr("; it begins with number 1000\n"));
+}
+
 TEST_F(ServeTest, EachClientHasAPortOfItsOwn) {
   Write(
       "faults.json",

@@ -94,6 +94,12 @@ class TestInterceptor final : public CallInterceptor {
     }
     return interceptor ? interceptor(call, status) : Interception{};
   }
+  void OnDelivery(const ProxiedCall& call, Delivery delivery) override {
+    const std::lock_guard lock(mutex_);
+    deliveries_.emplace(call.method, delivery);
+    changed_.notify_all();
+  }
+  Delivery AwaitDelivery(const std::string& method) { return Await(deliveries_, method); }
 
  private:
   template <typename T>
@@ -109,6 +115,7 @@ class TestInterceptor final : public CallInterceptor {
   OfReply of_reply_;
   std::multimap<std::string, ProxiedCall> requests_;
   std::multimap<std::string, Intercepted> replies_;
+  std::multimap<std::string, Delivery> deliveries_;
 };
 
 // Applies the interception to the calls of one method.
@@ -348,6 +355,31 @@ TEST_F(FaultProxyTest, WhatANodeAskedForIsDoneWhenItHasGone) {
   open.Callback()(true);
   EXPECT_EQ(FormatStatus(interceptor_.AwaitReply("Commit")), "OK");
   EXPECT_TRUE(IsThere("a"));
+}
+
+// Who writes down what a node has heard must not write down what it could not hear.
+TEST_F(FaultProxyTest, AnAnswerIsLostWhereTheWayBackIsRefused) {
+  TestClient client(address_);
+  const SessionName session = client.OpenSession();
+  EXPECT_EQ(interceptor_.AwaitDelivery("CreateSession"), Delivery::kSent);
+  proxy_.SetLink(kNode, Direction::kFrom, LinkState::kRefused);
+  EXPECT_EQ(Put(client, session, "a").status.code, Code::kUnavailable);
+  EXPECT_EQ(interceptor_.AwaitDelivery("Commit"), Delivery::kLost);
+  EXPECT_TRUE(IsThere("a"));
+}
+
+TEST_F(FaultProxyTest, AnAnswerIsLostIfItsNodeHasGone) {
+  Answered<bool> open;
+  interceptor_.OnRequests(Hold(open));
+  auto client = Connect(address_);
+  Answered<TransactionResult> answered;
+  BeginsToPut(*client, answered);
+  client.reset();
+  // The end of its connections came before this one's call.
+  TestClient next(address_);
+  next.OpenSession();
+  open.Callback()(true);
+  EXPECT_EQ(interceptor_.AwaitDelivery("Commit"), Delivery::kLost);
 }
 
 TEST_F(FaultProxyTest, ACallWhoseNodeHasGoneCanBeDropped) {

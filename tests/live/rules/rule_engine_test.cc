@@ -32,8 +32,7 @@ class RuleEngineTest : public testing::Test {
     if (!id.empty()) request.mutable_transaction()->set_id(id);
     request.set_sql(sql);
     (*request.mutable_params()->mutable_fields())["name"].set_string_value("job");
-    return engine_.OnRequest({.node = client, .number = ++number_, .method = "ExecuteStreamingSql"},
-                             request.SerializeAsString());
+    return Arrives({.node = client, .number = ++number_, .method = "ExecuteStreamingSql"}, request);
   }
   // Of another transaction each time.
   Interception Commits() { return Commits("t" + std::to_string(number_)); }
@@ -44,10 +43,18 @@ class RuleEngineTest : public testing::Test {
     return Calls("Commit", request);
   }
   Interception Calls(const std::string& method, const google::protobuf::Message& request) {
-    return engine_.OnRequest({.number = ++number_, .method = method}, request.SerializeAsString());
+    return Arrives({.number = ++number_, .method = method}, request);
   }
-  Interception Hears(const Status& status = {}) {
-    return engine_.OnReply({.number = number_, .method = "Commit"}, status, {});
+  Interception Arrives(const ProxiedCall& call, const google::protobuf::Message& request) {
+    Interception interception = engine_.OnRequest(call, request.SerializeAsString());
+    if (interception.action == Action::kAnswer) engine_.OnDelivery(call, Delivery::kSent);
+    return interception;
+  }
+  Interception Hears(const Status& status = {}, Delivery delivery = Delivery::kSent) {
+    const ProxiedCall call = {.number = number_, .method = "Commit"};
+    Interception interception = engine_.OnReply(call, status, {});
+    if (interception.action != Action::kDrop) engine_.OnDelivery(call, delivery);
+    return interception;
   }
   Interception HearsOfCommit() {
     v1::CommitResponse reply;
@@ -132,6 +139,31 @@ TEST_F(RuleEngineTest, ServedCallsAreAnsweredOrLostAfterwards) {
   EXPECT_EQ(answered.action, Action::kAnswer);
   EXPECT_EQ(answered.status.code, Code::kInternal);
   EXPECT_EQ(records_.size(), 2U);
+}
+
+// A history that says OK of an answer which nobody got hides why the call comes again.
+TEST_F(RuleEngineTest, AnAnswerThatIsLostIsRecordedAsNone) {
+  Commits();
+  Hears();
+  EXPECT_TRUE(records_.back().answered);
+  Commits();
+  Hears({}, Delivery::kLost);
+  EXPECT_FALSE(records_.back().answered);
+  EXPECT_EQ(records_.size(), 2U);
+}
+
+// By which the judge knows up to which time it has heard of all commits.
+TEST_F(RuleEngineTest, ACommitIsUnderWayUntilItsAnswerIsDelivered) {
+  const ProxiedCall call = {.number = 1, .method = "Commit"};
+  Commits();
+  EXPECT_TRUE(engine_.OldestCommitUnderWay().has_value());
+  engine_.OnReply(call, {}, {});
+  EXPECT_THAT(records_, testing::IsEmpty());
+  EXPECT_TRUE(engine_.OldestCommitUnderWay().has_value());
+  now_ = now_ + Seconds(3);
+  engine_.OnDelivery(call, Delivery::kSent);
+  EXPECT_EQ(records_.at(0).took, Seconds(3));
+  EXPECT_FALSE(engine_.OldestCommitUnderWay().has_value());
 }
 
 TEST_F(RuleEngineTest, TimesArePastTheirTtlAndDrawn) {
