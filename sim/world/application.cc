@@ -44,6 +44,10 @@ class ApplicationStep {
     out_.emplace_back(SetApplicationTimer{.timer = timer, .at = at});
   }
   bool AtWork() const { return sim::AtWork(config_, state_); }
+  // A part that has ended is over when its work is.
+  void TellIfWorkStopped() {
+    if (state_.ended && !AtWork()) out_.emplace_back(WorkStopped{});
+  }
   void Cancel(ApplicationTimer timer) { out_.emplace_back(CancelApplicationTimer{.timer = timer}); }
 
   const ApplicationConfig& config_;
@@ -91,7 +95,7 @@ void ApplicationStep::On(const LeadershipChanged& changed) {
   const bool at_work = AtWork();
   EndLeading();
   StopWorkInTime(at_work);
-  if (state_.ended && !AtWork()) out_.emplace_back(WorkStopped{});
+  TellIfWorkStopped();
 }
 
 void ApplicationStep::On(const ApplicationAnswered& answer) {
@@ -125,7 +129,7 @@ void ApplicationStep::On(const ApplicationStopRequested& stop) {
   if (config_.use == Use::kLock && state_.stopping) return;
   Unlock();
   // Its part may have ended before, while it was at work.
-  if (state_.ended && at_work && !AtWork()) out_.emplace_back(WorkStopped{});
+  if (at_work) TellIfWorkStopped();
   EndParticipation(StopReason::kCancelled);
 }
 
@@ -174,7 +178,7 @@ void ApplicationStep::EndParticipation(StopReason reason) {
   state_.ended = true;
   Cancel(ApplicationTimer::kDeadline);
   out_.emplace_back(StopRequested{.reason = reason});
-  if (!AtWork()) out_.emplace_back(WorkStopped{});
+  TellIfWorkStopped();
 }
 
 // A leader by callback or by Lock asks for its token once, and then writes repeatedly.
@@ -239,7 +243,7 @@ void ApplicationStep::SendWrite() {
   state_.working = false;
   const std::optional<uint64_t> token = std::exchange(state_.write_token, std::nullopt);
   out_.emplace_back(WriteToResource{.resource = config_.resource, .token = token});
-  if (state_.ended && !AtWork()) out_.emplace_back(WorkStopped{});
+  TellIfWorkStopped();
 }
 
 Question QuestionOf(SideQuestion question) {
