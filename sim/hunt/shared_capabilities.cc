@@ -18,10 +18,7 @@ void Restrict(Assumptions& may, const Assumptions& other) {
   may.ids_may_be_shared &= other.ids_may_be_shared;
   may.rows_may_be_deleted &= other.rows_may_be_deleted;
   may.leases_may_differ &= other.leases_may_differ;
-  if (may.lock_calls_max == 0 ||
-      (other.lock_calls_max > 0 && other.lock_calls_max < may.lock_calls_max)) {
-    may.lock_calls_max = other.lock_calls_max;
-  }
+  may.lock_calls_max = std::min(may.lock_calls_max, other.lock_calls_max);
 }
 
 bool HaveOneTable(const ProtocolInfo& a, const ProtocolInfo& b) {

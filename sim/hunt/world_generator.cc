@@ -217,11 +217,9 @@ class WorldGenerator {
     if (std::ranges::none_of(world_.nodes, locks) || !draws_.Percent(60)) return;
     const Duration lease = world_.nodes.front().lease;
     world_.workload.hold_for = Rounded(draws_.Log(Milliseconds(200), lease * 3));
-    const int64_t calls_max = shared_.may.lock_calls_max;
     const Duration lasts = world_.duration + (has_quiet_hour_ ? kQuiet : Duration{});
-    const Duration least = calls_max > 0 ? lasts / calls_max : Duration{};
-    world_.workload.lock_again =
-        std::max(Rounded(draws_.Log(Milliseconds(50), lease * 2)), Rounded(least));
+    world_.workload.lock_again = std::max(Rounded(draws_.Log(Milliseconds(50), lease * 2)),
+                                          Rounded(lasts / shared_.may.lock_calls_max));
     for (NodeSpec& node : world_.nodes) {
       if (!locks(node) || !draws_.Percent(50)) continue;
       node.deadline = Rounded(draws_.Log(Milliseconds(500), lease * 6));

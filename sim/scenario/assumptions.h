@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,8 @@ struct Assumptions {
   bool rows_may_be_deleted = false;  // an operator may delete them, or write to them otherwise
   bool leases_may_differ = false;    // nodes may have different leases
   // How often a process may call Lock in a run: where each call that timed out beats on for ever, the work of a run
-  // grows with the square of their number. 0: any number.
-  int64_t lock_calls_max = 0;
+  // grows with the square of their number.
+  int64_t lock_calls_max = std::numeric_limits<int64_t>::max();
 };
 // Whether the scenario contains the circumstance.
 bool Has(const Scenario& scenario, Circumstance circumstance);
