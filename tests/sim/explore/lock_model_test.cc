@@ -20,6 +20,7 @@
 #include "sim/explore/counterexample.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/memoized_model.h"
+#include "tests/sim/explore/fault_budgets.h"
 #include "tests/support/fewer.h"
 
 namespace whorl::sim::explore_lock_model_test {
@@ -154,13 +155,7 @@ int MetAgain(const Space& space, Order order, size_t limit) {
 // The canonical form leaves out what nobody can ask for any more. Whatever is left out wrongly shows
 // as two worlds of one form from which different things can happen.
 TEST(ExploreLocks, WorldsOfOneFormHaveTheSameFuture) {
-  const FaultBudget all = {.crashes = 1,
-                           .stops = 1,
-                           .pauses = 1,
-                           .losses = 1,
-                           .aborts = 1,
-                           .deletes = 1,
-                           .announcements = 1};
+  const FaultBudget all = kOneOfEachFault;
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
     for (const int64_t delay : {0, 1}) {
@@ -193,13 +188,7 @@ TEST(ExploreLocks, WorldsOfOneFormHaveTheSameFutureWhereClocksRunAtDifferentRate
 
 // The same of worlds that are of one form because equal processes have each other's parts in them.
 TEST(ExploreLocks, WorldsOfEqualProcessesHaveTheSameFuture) {
-  const FaultBudget all = {.crashes = 1,
-                           .stops = 1,
-                           .pauses = 1,
-                           .losses = 1,
-                           .aborts = 1,
-                           .deletes = 1,
-                           .announcements = 1};
+  const FaultBudget all = kOneOfEachFault;
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
     for (const int processes : {2, 3}) {
@@ -320,13 +309,7 @@ TEST(ExploreLocks, TenDaysHaveTheFormsOfAnHour) {
 // What leaves the grid multiplies states, and mostly comes of a constant that the grid's constants
 // forgot.
 TEST(ExploreLocks, GridConstantsKeepInstantsOnTheGrid) {
-  const FaultBudget all = {.crashes = 1,
-                           .stops = 1,
-                           .pauses = 1,
-                           .losses = 1,
-                           .aborts = 1,
-                           .deletes = 1,
-                           .announcements = 1};
+  const FaultBudget all = kOneOfEachFault;
   for (const ProtocolInfo& protocol : Protocols()) {
     if (protocol.make_grid_config == nullptr) continue;
     const Space space = SpaceOf(std::string(protocol.name), all, kNoHorizon);

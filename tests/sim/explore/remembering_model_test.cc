@@ -10,6 +10,7 @@
 #include "protocol/protocols.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/memoized_model.h"
+#include "tests/sim/explore/fault_budgets.h"
 #include "tests/support/fewer.h"
 
 namespace whorl::sim::explore_remembering_model_test {
@@ -82,13 +83,7 @@ Keys KeysOf(M& model, size_t limit) {
 }
 
 std::vector<Space> SmallSpaces() {
-  const FaultBudget all = {.crashes = 1,
-                           .stops = 1,
-                           .pauses = 1,
-                           .losses = 1,
-                           .aborts = 1,
-                           .deletes = 1,
-                           .announcements = 1};
+  const FaultBudget all = kOneOfEachFault;
   std::vector<Space> spaces;
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
