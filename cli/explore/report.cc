@@ -222,8 +222,8 @@ Unviolated UnviolatedOf(const ExploreReport& report) {
 void PrintWhatGridConstantsHide(const ExploreRequest& request) {
   const sim::ExploreBounds& bounds = request.bounds;
   if (!request.world.grid_constants || request.space || bounds.delay > 0) return;
-  if (bounds.start_within > Duration{} && bounds.grid < request.world.lease / 4) return;
   const Duration quarter = request.world.lease / 4;
+  if (bounds.start_within > Duration{} && bounds.grid < quarter) return;
   std::cout << "not seen: what lasts less than " << FormatDuration(quarter)
             << ", since with grid constants all processes act in the same instants; --start-within "
             << FormatDuration(quarter) << " --grid " << FormatDuration(quarter / 2)

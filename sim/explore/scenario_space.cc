@@ -95,7 +95,8 @@ class SpaceReader {
       space_.menu.deleted_rows->push_back(deletion.target);
     }
   }
-  // A process that crashed or was told to stop may start again at any time, so only the first start of a node has a time.
+  // A process that crashed or was told to stop may start again at any time, so only the first start of a node has
+  // a time.
   void Add(const StartFault& /*start*/) {
     const auto* at = std::get_if<Instant>(&fault().trigger);
     NodeSpec& node = space_.scenario.nodes[static_cast<size_t>(fault().node)];

@@ -1,8 +1,8 @@
 // prompt_handover: a lock that its process no longer wants is given back, and one that was given back is taken.
 //
 //   - A process that led when its part ended has given the lock back R after that and the end of its work, if
-//     enough of its lease was left then, also as far as the process itself knew; in some protocols also one for which the lock comes in only then. R is
-//     a second and eight slow round trips.
+//     enough of its lease was left then, also as far as the process itself knew; in some protocols also one for
+//     which the lock comes in only then. R is a second and eight slow round trips.
 //   - A lock that its owner has given back is taken by another process within R and the longest pause between
 //     two looks (HandoverRule), or, where releases are announced, the longest one before a look of a process that
 //     hears of one. A process takes part, is up and connected all that time; whenever one starts or ends its part,
