@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/world/calls.h"
 #include "sim/world/parts.h"
 #include "sim/world/resource.h"
 #include "sim/world/start_rows.h"
@@ -153,7 +154,8 @@ std::optional<World::StepEnd> World::WouldEnd(const PendingSlot& slot) const {
   const auto* reply = std::get_if<ReplyArrives>(&slot.choice.event);
   if (reply == nullptr) return std::nullopt;
   const Call& call = state_.calls[slot.call].call();
-  if (!call.awaited) return std::nullopt;
+  // No step ends with a session, and its transaction may no longer wait for it.
+  if (!call.awaited || call.name.call == kSessionCall) return std::nullopt;
   const Node& node = state_.nodes[static_cast<size_t>(call.name.process.node)];
   if (node.pauses > 0 || node.life == Life::kDown) return std::nullopt;
   if (reply->from_spanner && state_.faults.At(call.name.process.node).links.from != LinkState::kUp)

@@ -386,6 +386,29 @@ TEST(SessionLoss, IsToldByTheNextCallAndMendedByANewSession) {
   }
 }
 
+// A fault "when a step has replied" must not strike when the session for the step is there.
+TEST(SessionLoss, ANewSessionIsNoReplyToTheStepThatWaitsForIt) {
+  const std::string loss = R"({"at": "20.4s", "do": "session_loss", "node": "b"})";
+  const Witness lost = WitnessFaults(loss);
+  const auto checks = [](const Witness& run) {
+    return run.When<TransactionFinished>([](const TransactionFinished& x) {
+      return x.process.node == 1 && x.step == spindle_v2::steps::kCheck;
+    });
+  };
+  const Instant created = lost.When<SessionCreated>().at(0);
+  const std::vector<Instant> ended = checks(lost);
+  const auto next = std::ranges::upper_bound(ended, created);
+  ASSERT_NE(next, ended.end());
+  const auto count = std::to_string(next - ended.begin() + 1);
+  const Witness run = WitnessFaults(
+      loss + R"(, {"when": {"node": "b", "step": "check", "phase": "replied", "count": )" + count +
+      R"(}, "do": "pause", "node": "b", "for": "1s"})");
+  const std::vector<Instant> paused = run.When<ProcessPaused>();
+  ASSERT_EQ(paused.size(), 1u);
+  EXPECT_GT(paused.front(), created);
+  EXPECT_LE(paused.front(), *next);
+}
+
 // An open transaction goes with its session, and is done again on the new one.
 TEST(SessionLoss, TakesOpenTransactionsAndTheirLocksAway) {
   const Witness run = WitnessFaults(
