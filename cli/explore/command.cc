@@ -47,7 +47,7 @@ constexpr size_t kStatesOfDigest = 200;  // that a checkpoint tells worlds apart
 
 int FaultsMax(const sim::FaultBudget& budget) {
   return budget.crashes + budget.stops + budget.pauses + budget.losses + budget.aborts +
-         budget.deletes + budget.announcements;
+         budget.deletes + budget.announcements + budget.standing_clocks;
 }
 
 class Explorer {
@@ -174,6 +174,7 @@ class Explorer {
             {"--aborts", number(bounds.faults.aborts)},
             {"--deletes", number(bounds.faults.deletes)},
             {"--announcements", number(bounds.faults.announcements)},
+            {"--standing-clocks", number(bounds.faults.standing_clocks)},
             {"--announce", yes(world.announces_releases)},
             {"--grid", FormatDuration(bounds.grid)},
             {"--delay", number(bounds.delay)},

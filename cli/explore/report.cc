@@ -39,8 +39,11 @@ std::string BudgetText(const sim::ExploreBounds& bounds) {
   };
   add(budget.crashes, "crash", "crashes");
   add(budget.stops, "stop", "stops");
+  const std::string at_most = Cat(" of at most ", FormatDuration(bounds.longest_pause));
   add(budget.pauses, "pause", "pauses");
-  if (budget.pauses > 0) text += Cat(" of at most ", FormatDuration(bounds.longest_pause));
+  if (budget.pauses > 0) text += at_most;
+  add(budget.standing_clocks, "standing clock", "standing clocks");
+  if (budget.standing_clocks > 0) text += at_most;
   add(budget.losses, "lost message", "lost messages");
   add(budget.aborts, "abort", "aborts");
   add(budget.deletes, "deleted row", "deleted rows");

@@ -89,7 +89,7 @@ bool TakeScenario(const CLI::App& app, ExploreRequest& request) {
   for (const auto kind :
        {&sim::FaultBudget::crashes, &sim::FaultBudget::stops, &sim::FaultBudget::pauses,
         &sim::FaultBudget::losses, &sim::FaultBudget::aborts, &sim::FaultBudget::deletes,
-        &sim::FaultBudget::announcements}) {
+        &sim::FaultBudget::announcements, &sim::FaultBudget::standing_clocks}) {
     budget.*kind = std::max(budget.*kind, space.faults.*kind);
   }
   request.bounds.menu = space.menu;
@@ -247,6 +247,7 @@ constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol fenced_lease --crashes 1        one may crash and start again
   whorl explore --protocol fenced_lease --stops 1          one may be told to stop at any moment
   whorl explore --protocol fenced_lease --stops 1 --announce --announcements 1
+  whorl explore --protocol fenced_lease --standing-clocks 1 --any
   whorl explore --protocol spindle_v3 --pauses 1 --timeline --any
   whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
   whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8G
@@ -374,13 +375,17 @@ void AddBoundOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
   AddBudget(app, "--deletes", request, &sim::FaultBudget::deletes, "rows that an operator deletes");
   AddBudget(app, "--announcements", request, &sim::FaultBudget::announcements,
             "times that a process is told of a release that was none");
+  AddBudget(app, "--standing-clocks", request, &sim::FaultBudget::standing_clocks,
+            "suspended machines: nothing runs there, and the clock stands still");
   AddTime(app, "--grid", request, &ExploreRequest::grid,
-          "pauses end, and late messages arrive, at its multiples (default: lease/4)");
+          "pauses end, clocks that stood still go on, and late messages arrive, at its multiples "
+          "(default: lease/4)");
   AddNumber(
       app, "--delay", 0, kFaultsMax,
       [request](uint64_t n) { request->bounds.delay = static_cast<int64_t>(n); },
       "how many steps of the grid a message may be late (default: 0)");
-  AddTime(app, "--longest-pause", request, &ExploreRequest::longest_pause, "(default: 3 leases)");
+  AddTime(app, "--longest-pause", request, &ExploreRequest::longest_pause,
+          "for how long a process is paused, or a clock stands still, at most (default: 3 leases)");
   AddText(
       app, "--start-within", "TIME", request,
       [](const std::string& text, ExploreRequest& r) {

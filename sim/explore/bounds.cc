@@ -25,8 +25,9 @@ Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds) {
   for (const NodeSpec& node : scenario.nodes) lease = std::max(lease, node.lease);
   const Duration of_losses =
       scenario.network.connection_timeout * std::max(0, bounds.faults.losses - 1);
+  const int64_t held_still = bounds.faults.pauses + bounds.faults.standing_clocks;
   const Duration of_clocks = lease * FindProtocol(scenario.protocol)->state_traits.memory_leases +
-                             bounds.longest_pause * bounds.faults.pauses + of_losses +
+                             bounds.longest_pause * held_still + of_losses +
                              bounds.grid * bounds.delay * 2;
   // The true time in which a slow clock moves by of_clocks.
   const Duration of_protocols = clock_internal::ToLocal(of_clocks, bounds.clocks.rate_ppm);

@@ -21,7 +21,10 @@ struct FaultBudget {
   uint8_t aborts = 0;         // of a transaction, by Spanner
   uint8_t deletes = 0;        // of a lock's row, by an operator
   uint8_t announcements = 0;  // to a process, of releases that were none
-  WHORL_FIELDS(FaultBudget, crashes, stops, pauses, losses, aborts, deletes, announcements);
+  uint8_t standing_clocks =
+      0;  // machines that are suspended: nothing runs, and the clock stands still
+  WHORL_FIELDS(FaultBudget, crashes, stops, pauses, losses, aborts, deletes, announcements,
+               standing_clocks);
 };
 
 // The nodes that faults of each kind may strike, by their index in the scenario. nullopt: all nodes.
@@ -33,9 +36,10 @@ struct FaultMenu {
   std::optional<std::vector<int16_t>> lost_replies;
   std::optional<std::vector<int16_t>> aborts;
   std::optional<std::vector<int16_t>> announcements;
+  std::optional<std::vector<int16_t>> standing_clocks;
   std::optional<std::vector<RowOfLock>> deleted_rows;  // nullopt: the rows of all locks
   WHORL_FIELDS(FaultMenu, crashes, stops, pauses, lost_requests, lost_replies, aborts,
-               announcements, deleted_rows);
+               announcements, standing_clocks, deleted_rows);
 };
 
 // How far clocks may be off, either way. Each error is a choice of the search.
@@ -57,9 +61,9 @@ inline constexpr Duration kEpsilonWithinAnInstant = Microseconds(200);
 struct ExploreBounds {
   FaultBudget faults;
   ClockBounds clocks;
-  Duration grid;      // messages that are late arrive, and pauses end, at multiples of this
-  int64_t delay = 0;  // how many steps of the grid a message may be late
-  Duration longest_pause;
+  Duration grid;           // messages that are late arrive, and pauses end, at multiples of this
+  int64_t delay = 0;       // how many steps of the grid a message may be late
+  Duration longest_pause;  // a clock stands still for as long at most
   // Processes start at points of the grid within this time, one of them at its beginning.
   Duration start_within;
   // Nothing happens at this time or later. Empty: runs never end.
@@ -75,8 +79,8 @@ struct ExploreBounds {
 std::optional<int64_t> SlowRate(int64_t fast_ppm);
 
 // A search of this world treats instants longer ago than this as equally old. It is longer than any time
-// that the code asks about: a protocol asks about StateTraits::memory_leases leases, plus the pauses and the
-// waits for lost answers, except one, that the bounds allow; the network asks when a call was sent, until its
+// that the code asks about: a protocol asks about StateTraits::memory_leases leases, plus the pauses, the times for
+// which clocks stand still, and the waits for lost answers, except one, that the bounds allow; the network asks when a call was sent, until its
 // connection times out.
 Duration MemoryOf(const Scenario& scenario, const ExploreBounds& bounds);
 

@@ -113,11 +113,10 @@ class PathWriter {
     fault.trigger = move.at;
     const auto place = static_cast<uint32_t>(scenario_.faults.size());
     scenario_.faults.push_back(std::move(fault));
-    struck_.push_back(
-        {.in_menu = move.fault,
-         .place = place,
-         .node = in_menu.node,
-         .incarnation = in_menu.As<PauseFault>() == nullptr ? 0 : IncarnationOf(in_menu.node)});
+    struck_.push_back({.in_menu = move.fault,
+                       .place = place,
+                       .node = in_menu.node,
+                       .incarnation = LastsOf(in_menu.what) ? IncarnationOf(in_menu.node) : 0});
     ScheduleEntry entry = EntryOfStrike(world(), move.fault, move.call);
     entry.fault = place;
     Push(entry, move.at, clocks);
@@ -141,7 +140,7 @@ class PathWriter {
     return world().state().nodes[static_cast<size_t>(node)].incarnation;
   }
 
-  // The last time that this fault struck. `incarnation`: of the process that a pause struck, else 0.
+  // The last time that this fault struck. `incarnation`: of the process that it struck, if it lasts; else 0.
   const Struck* FindStruck(uint32_t in_menu, uint32_t incarnation) const {
     const Struck* found = nullptr;
     for (const Struck& struck : struck_) {

@@ -31,7 +31,7 @@ class WorldView {
   template <typename Visit>
   void ForEachEvent(const Visit& visit) const {
     world_.state().pending.ForEach([&](const PendingSlot& slot, uint32_t) {
-      if (slot.queued == PendingSlot::kNone || world_.IsHeldUp(slot)) return;
+      if (!CanHappen(slot) || world_.IsHeldUp(slot)) return;
       visit(slot, EventFacts(slot.choice.event), slot.due);
     });
   }
@@ -307,10 +307,12 @@ explore::Key128 LockModel::KeyOf(const Digest128& parts, const NonWorldState& ou
   // Relative times omit the horizon and the phase of the grid.
   if (bounds_.horizon) key = explore::Extend(key, static_cast<uint64_t>(now.ns));
   key = explore::Extend(key, static_cast<uint64_t>(now.ns % bounds_.grid.ns));
-  const auto& [crashes, stops, pauses, losses, aborts, deletes, announcements] = left;
+  const auto& [crashes, stops, pauses, losses, aborts, deletes, announcements, standing_clocks] =
+      left;
   key = explore::Extend(key, uint64_t{crashes} | uint64_t{pauses} << 8 | uint64_t{losses} << 16 |
                                  uint64_t{aborts} << 24 | uint64_t{deletes} << 32 |
-                                 uint64_t{stops} << 40 | uint64_t{announcements} << 48);
+                                 uint64_t{stops} << 40 | uint64_t{announcements} << 48 |
+                                 uint64_t{standing_clocks} << 56);
   key = explore::Extend(key, violated);
   if (!tells_kinds_) return key;
   for (const ViolationSource& source : shown) {

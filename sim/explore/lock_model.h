@@ -5,8 +5,8 @@
 //   1. The order of all events that are due: messages, commits that become visible, timers, starts.
 //   2. How late a message is, or a commit becomes visible: up to ExploreBounds::delay steps of the
 //      grid.
-//   3. Whether a fault of the budget strikes, when, and which node; when a pause ends, and when a process
-//      that crashed, or was told to stop, starts again.
+//   3. Whether a fault of the budget strikes, when, and which node; when a pause ends, or a clock that stood still
+//      goes on; and when a process that crashed, or was told to stop, starts again.
 //   4. Within ExploreBounds::clocks: where in TrueTime's interval each commit timestamp lies, and how
 //      far CURRENT_TIMESTAMP is off when a statement reads it: by the bound, either way, or not at all.
 //   5. Within the same bounds: at which rate each process's clock runs, one for the whole run.

@@ -399,7 +399,9 @@ bool CanRemember(const LockModel& model) {
   if (model.bounds().clocks.rate_ppm > 0) return false;
   const Scenario& scenario = model.scenario();
   const bool ships = scenario.constants == Constants::kShipped;
-  if (ships && FindProtocol(scenario.protocol)->state_traits.depends_on_absolute_time) return false;
+  const StateTraits& traits = FindProtocol(scenario.protocol)->state_traits;
+  if (ships && traits.depends_on_absolute_time) return false;
+  if (model.bounds().faults.standing_clocks > 0 && !traits.ignores_wall_clock) return false;
   return std::ranges::all_of(scenario.nodes,
                              [](const NodeSpec& node) { return node.clock.rate_ppm == 0; });
 }

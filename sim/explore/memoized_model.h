@@ -143,8 +143,9 @@ class MemoizedModel {
 };
 
 // Whether steps of the model's worlds can be cached. The clocks of processes have to run at the rate of true
-// time: other clocks show fractions of a nanosecond, which no part records. And the protocol must not depend on
-// absolute time (ProtocolInfo).
+// time: other clocks show fractions of a nanosecond, which no part records. The protocol must not depend on
+// absolute time (ProtocolInfo). And where a clock may stand still, it must not read the wall clock, whose error
+// then grows from step to step.
 bool CanRemember(const LockModel& model);
 
 enum class Steps : uint8_t {

@@ -27,6 +27,9 @@ AnyFault FaultOf(OfNode kind, const ExploreBounds& bounds) {
       return DropReplyFault{};
     case OfNode::kAnnounce:
       return AnnounceFault{};
+    case OfNode::kStandClock:
+      // Promises that end where a clock stands still would be void if the menu had such a fault in vain.
+      return ClockFault{.lasts = bounds.longest_pause, .stands = bounds.faults.standing_clocks > 0};
     case OfNode::kAbort:
     case OfNode::kCount:
       break;
@@ -54,6 +57,8 @@ const std::vector<int16_t>* VictimsOf(OfNode kind, const FaultMenu& menu) {
       return listed(menu.aborts);
     case OfNode::kAnnounce:
       return listed(menu.announcements);
+    case OfNode::kStandClock:
+      return listed(menu.standing_clocks);
     case OfNode::kStart:  // any node that crashed or was told to stop
     case OfNode::kCount:
       break;
@@ -122,6 +127,9 @@ void Spend(FaultBudget& left, uint32_t fault, size_t nodes) {
       return;
     case OfNode::kAnnounce:
       --left.announcements;
+      return;
+    case OfNode::kStandClock:
+      --left.standing_clocks;
       return;
     case OfNode::kStart:
     case OfNode::kCount:

@@ -27,6 +27,7 @@ enum class OfNode : uint8_t {
   kLoseReply,
   kAbort,
   kAnnounce,
+  kStandClock,
   kCount
 };
 inline constexpr auto kFaultsOfNode = static_cast<uint32_t>(OfNode::kCount);

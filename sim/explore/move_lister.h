@@ -113,7 +113,9 @@ class MoveLister {
     const bool can_hear = node.life == Life::kRunning && !node.is_paused;
     if (view_.left().stops > 0 && can_hear) strike(OfNode::kStop, 1);
     if (view_.left().announcements > 0 && can_hear) strike(OfNode::kAnnounce, 1);
-    if (view_.left().pauses > 0 && !node.is_paused) strike(OfNode::kPause, 1);
+    if (node.is_paused) return;
+    if (view_.left().pauses > 0) strike(OfNode::kPause, 1);
+    if (view_.left().standing_clocks > 0) strike(OfNode::kStandClock, 1);
   }
 
   View& view_;

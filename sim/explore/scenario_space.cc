@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kWhatCan =
     "pause, crash, stop, start at a time, drop_request, drop_reply, abort without \"for\", "
-    "announce, delete_row";
+    "announce, clock with \"stands\", delete_row";
 
 class SpaceReader {
  public:
@@ -86,6 +86,12 @@ class SpaceReader {
   void Add(const AnnounceFault& /*announce*/) {
     Count(space_.faults.announcements);
     AddNode(space_.menu.announcements);
+  }
+  void Add(const ClockFault& clock) {
+    if (!clock.stands) return Refuse();
+    Count(space_.faults.standing_clocks);
+    AddNode(space_.menu.standing_clocks);
+    space_.longest_pause = std::max(space_.longest_pause, *clock.lasts);
   }
   void Add(const DeleteRowFault& deletion) {
     Count(space_.faults.deletes);

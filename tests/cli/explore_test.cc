@@ -85,6 +85,24 @@ TEST_F(CliExploreTest, ReleasesMayBeAnnounced) {
       Ends(0, HasSubstr(", at most 1 false announcement, ")));
 }
 
+// A suspended machine does not know that time has passed. What is not promised then is shown, and said to be so.
+TEST_F(CliExploreTest, AMachineMayBeSuspendedAtAnyMoment) {
+  const std::string search =
+      "explore --protocol fenced_lease --constants grid --invariant single_leader_belief";
+  EXPECT_THAT(
+      Whorl(search + " --standing-clocks 1 --save found"),
+      Ends(0,
+           AllOf(StartsWith("complete: fenced_lease, 2 equal processes, at most 1 standing clock "
+                            "of at most 12s, grid constants, "),
+                 HasSubstr("violated: single_leader_belief (not promised), 1 fault"))));
+  EXPECT_EQ(Whorl("replay found").code, 0);
+  EXPECT_THAT(Whorl(search + " --pauses 1 --horizon 8s"),
+              Ends(0, HasSubstr("\nholds: single_leader_belief\n")));
+  const std::string file = "found/fenced_lease.single_leader_belief.belief_changed.clock.json";
+  EXPECT_THAT(Whorl("explore --scenario " + file + " --invariant single_leader_belief"),
+              Ends(0, HasSubstr("violated: single_leader_belief (not promised), 1 fault")));
+}
+
 // Where the DELETE of spindle_v2's heartbeats works, rows of takeovers do not stay, so it has other states.
 TEST_F(CliExploreTest, TheRuleOfPendingCommitTimestampsIsABound) {
   const std::string search =
@@ -285,7 +303,7 @@ TEST_F(CliExploreTest, AScenarioThatCannotBeExploredIsRefusedByItsPlace) {
       ended.err,
       AllOf(HasSubstr("the fault at x.json:5 (partition of a) cannot be a choice of a search. What "
                       "can: pause, crash, stop, start at a time, drop_request, drop_reply, abort "
-                      "without \"for\", announce, delete_row."),
+                      "without \"for\", announce, clock with \"stands\", delete_row."),
             HasSubstr("the fault at x.json:6 (abort of b) cannot"), Not(HasSubstr("x.json:4"))));
 
   Write("x.json", std::string(kPaused));

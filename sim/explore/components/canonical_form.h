@@ -67,8 +67,14 @@ struct NumericSlot {
   // Numbers are ordered within their scope. Of kInstant, only those that are long ago are.
   uint64_t scope = 0;
   int64_t param = 0;
-  friend constexpr bool operator==(const NumericSlot&, const NumericSlot&) = default;
+  // Of kInstant: by a clock that stands still, so that the instant keeps its distance from now while time goes on.
+  bool stands = false;
 };
+// Whether numbers in the two slots mean the same. An instant means the same when its clock begins to stand still, and
+// when it goes on.
+constexpr bool MeanTheSame(const NumericSlot& a, const NumericSlot& b) {
+  return a.kind == b.kind && a.scope == b.scope && a.param == b.param;
+}
 // Whether an instant with this distance from now, in nanoseconds, is long ago.
 constexpr bool IsLongAgo(const NumericSlot& slot, int64_t from_now, int64_t memory) {
   return from_now <= -(slot.param != 0 ? slot.param : memory);
@@ -141,10 +147,12 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
   void SetTimes(Times times) { times_ = times; }
   bool OrdersTokens() const { return orders_tokens_; }
 
-  // Values that are added from now on belong to the process on this node, whose clock shows `now`.
-  void SetProcess(int16_t node, LocalInstant now) {
+  // Values that are added from now on belong to the process on this node, whose clock shows `now`. `stands`: the clock
+  // stands still.
+  void SetProcess(int16_t node, LocalInstant now, bool stands = false) {
     local_scope_ = kScopeOfNodes + static_cast<uint64_t>(Renamed(node));
     local_now_ = now;
+    local_stands_ = stands;
     serial_scope_ = kScopeOfSerials + static_cast<uint64_t>(Renamed(node));
   }
   LocalInstant local_now() const override { return local_now_; }
@@ -153,7 +161,8 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
 
   void AddWord(uint64_t word) override { words_.Push(word); }
   void AddSlot(const NumericSlot& slot, int64_t number) {
-    AddWord(uint64_t{1} << 60 | static_cast<uint64_t>(slot.kind) << 56 | slot.scope);
+    AddWord(uint64_t{slot.stands ? 1U : 0U} << 61 | uint64_t{1} << 60 |
+            static_cast<uint64_t>(slot.kind) << 56 | slot.scope);
     if (slot.param != 0) AddWord(static_cast<uint64_t>(slot.param));
     slots_.push_back(slot);
     numbers_.push_back(number);
@@ -229,10 +238,15 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
     times_ == Times::kTokens ? AddToken(time) : AddInstant(time);
   }
   void Add(LocalInstant instant) override {
-    AddSlot({.kind = SlotKind::kInstant, .scope = local_scope_}, InTrueTime(instant));
+    AddSlot({.kind = SlotKind::kInstant, .scope = local_scope_, .stands = local_stands_},
+            InTrueTime(instant));
   }
   // Adds a ticker of the process's clock: it ticks at `next`, which is after now, and again after each `period`.
   void AddTick(LocalInstant next, Duration period) override {
+    if (local_stands_) {
+      AddWord(static_cast<uint64_t>(period.ns));
+      return AddWord(static_cast<uint64_t>((next - local_now_).ns));
+    }
     AddSlot({.kind = SlotKind::kTick, .scope = 0, .param = period.ns}, InTrueTime(next));
   }
   void Add(Duration duration) { AddWord(static_cast<uint64_t>(duration.ns)); }
@@ -325,6 +339,7 @@ class CanonicalForm final : public FieldSink, public FieldAdder<CanonicalForm> {
   std::vector<Part> parts_;
   uint64_t local_scope_ = kScopeOfNodes;
   LocalInstant local_now_;
+  bool local_stands_ = false;
   uint64_t serial_scope_ = kScopeOfSerials;
 };
 

@@ -184,16 +184,16 @@ LocalInstant LocalNow(const Node& node, Instant now) {
   return ReadClocks(node.clock, node.started, now).monotonic;
 }
 
-// Whether wall clocks matter. If they run at other rates, their error grows for ever, and so does the number of states.
+// Whether wall clocks matter. Where they run at other rates, their error grows for ever, and so would the number of
+// states.
 bool ReadsWallClock(const World& world) {
   return !FindProtocol(world.setup().scenario.protocol)->state_traits.ignores_wall_clock;
 }
 
 void AddClock(const NodeClock& clock, const World& world, CanonicalForm& form) {
-  const bool shows_wall_clock = clock.rate_ppm == 0 || ReadsWallClock(world);
   AddFields(form, clock, Plain<&NodeClock::rate_ppm>(), Plain<&NodeClock::stands>(),
             Custom<&NodeClock::offset>([&](Duration) {
-              if (shows_wall_clock) form.Add(WallError(clock, world.now()));
+              if (ReadsWallClock(world)) form.Add(WallError(clock, world.now()));
             }),
             Elsewhere<&NodeClock::since>("what it shows now counts"),
             Elsewhere<&NodeClock::shown>("what it shows now counts"));
@@ -203,7 +203,7 @@ void AddNode(const World& world, int16_t index, CanonicalForm& form) {
   const Node& node = world.state().nodes[static_cast<size_t>(index)];
   const ProcessId process = {.node = index, .incarnation = node.incarnation};
   BeginPart(PartKind::kNode, index, form);
-  form.SetProcess(index, LocalNow(node, world.now()));
+  form.SetProcess(index, LocalNow(node, world.now()), node.clock.stands > 0);
   for (const Participant& participant : node.participants) AddTimers(participant, form);
   for (const Participant& participant : node.participants) AddAsked(participant, form);
   ForEachReferenceOf(node, [&form](const TransactionId& id) { form.Add(id); });
@@ -225,10 +225,12 @@ void AddNode(const World& world, int16_t index, CanonicalForm& form) {
 // Adds whether the event can happen and, if so, when it is due. Null: there is no such event.
 void AddDue(const PendingSlot* slot, CanonicalForm& form) {
   const bool is_queued = slot != nullptr && slot->queued != PendingSlot::kNone;
-  form.AddWord((slot != nullptr ? 1U : 0U) | (is_queued ? 2U : 0U));
+  const bool can_happen = slot != nullptr && CanHappen(*slot);
+  form.AddWord((slot != nullptr ? 1U : 0U) | (can_happen ? 2U : 0U) |
+               (is_queued && !can_happen ? 4U : 0U));
   if (slot == nullptr) return;
   AddFields(form, *slot, Elsewhere<&PendingSlot::choice>("AddMessage, AddPending"),
-            OnlyIf(is_queued, Plain<&PendingSlot::due>()),
+            OnlyIf(can_happen, Plain<&PendingSlot::due>()),
             Ignored<&PendingSlot::id>("it tells events apart that have one place, one by one"),
             Elsewhere<&PendingSlot::call>("the event stands with its call"),
             Elsewhere<&PendingSlot::queued>("whether it is"));
@@ -281,7 +283,9 @@ void AddCall(const World& world, const References& references, uint32_t place,
   ForEachReferenceOf(call, events.message, [&form](const TransactionId& id) { form.Add(id); });
   const Node* node = process.node < 0 ? nullptr : &world.state().nodes[process.node];
   const bool is_alive = node != nullptr && node->incarnation == process.incarnation;
-  if (is_alive) form.SetProcess(process.node, LocalNow(*node, world.now()));
+  if (is_alive) {
+    form.SetProcess(process.node, LocalNow(*node, world.now()), node->clock.stands > 0);
+  }
   uint64_t flags = 0;
   const auto flag = [&flags](int bit) {
     return [&flags, bit](const auto& is_set) { flags |= uint64_t{is_set ? 1U : 0U} << bit; };

@@ -60,13 +60,19 @@ inline void BeginPart(PartKind kind, int16_t index, CanonicalForm& form, uint32_
 const model::TransactionState& KeptTransaction(const model::Database& database, uint32_t origin);
 
 // The first slots of a part, in this order:
-//   1. The due times of its events. A node's events are its timers, by lock, then in the order of SortedTimers; those
-//      of a call are the arrival of its request or reply, unless that is held back, and then its timeout.
+//   1. The due times of its events. A node's events are its timers, by lock, then in the order of SortedTimers, unless
+//      its clock stands still; those of a call are the arrival of its request or reply, unless that is held back, and
+//      then its timeout, unless the clock that it waits for stands still.
 //   2. For a node, the times at which its open questions were asked.
 //   3. The generations of the transactions that the part refers to (ForEachReferenceOf), if Spanner remembers them;
 //      for a transaction, its own generation.
 std::vector<const ActiveTimer*> SortedTimers(const Participant& participant);
 std::vector<const ActiveRunner*> SortedRunners(const Participant& participant);
+
+// Whether the event can happen: it is queued, and due by a clock that runs.
+inline bool CanHappen(const PendingSlot& slot) {
+  return slot.queued != PendingSlot::kNone && slot.due != kNever;
+}
 
 // Removes the transactions and versions of rows that the form leaves out, which Spanner would keep for an hour.
 // The form stays the same.

@@ -42,7 +42,7 @@ class Describer {
 
  private:
   void AddEvent(const PendingSlot* slot) {
-    if (slot == nullptr || slot->queued == PendingSlot::kNone) return;
+    if (slot == nullptr || !CanHappen(*slot)) return;
     shape_.events.push_back({.facts = EventFacts(slot->choice.event), .choice = slot->choice});
     ++next_slot_;
   }
@@ -63,7 +63,10 @@ class Describer {
     shape_.is_paused = node.pauses > 0;
     for (const Participant& participant : node.participants) {
       for (const ActiveTimer* timer : SortedTimers(participant)) {
-        AddEvent(&world_.pending[timer->place]);
+        const PendingSlot& slot = world_.pending[timer->place];
+        AddEvent(&slot);
+        if (!CanHappen(slot))
+          ++next_slot_;  // the time by a clock that stands still is there all the same
       }
     }
     for (const Participant& participant : node.participants) {

@@ -255,7 +255,8 @@ void NormalTable::Advance(Duration by, InternedComponents& parts) {
   for (const InternedComponent* part : parts) {
     scratch_ = part->numbers;
     for (size_t i = 0; i < scratch_.size(); ++i) {
-      const SlotKind kind = part->shape->slots.all[i].kind;
+      const auto& [kind, scope, param, stands] = part->shape->slots.all[i];
+      if (stands) continue;
       const bool counts_from_now = (kind == SlotKind::kInstant && scratch_[i] >= kNear) ||
                                    kind == SlotKind::kTick || kind == SlotKind::kFloored ||
                                    (kind == SlotKind::kQuestionTime && scratch_[i] == 0);

@@ -61,7 +61,7 @@ bool AreEqual(const Scenario& scenario) {
 
 bool StrikesAnybody(const FaultMenu& menu) {
   return !menu.crashes && !menu.stops && !menu.pauses && !menu.lost_requests &&
-         !menu.lost_replies && !menu.aborts && !menu.announcements;
+         !menu.lost_replies && !menu.aborts && !menu.announcements && !menu.standing_clocks;
 }
 
 // Whether no text that names a process also means something else.

@@ -304,7 +304,7 @@ class TransitionCache::Recorder {
       const Part& part = from_.world.all[input];
       if (from_.sets.parts()[input]->only_is_due) continue;  // its number is not in the key
       for (size_t i = 0; i < part.shape->slot_count(); ++i) {
-        if (part.shape->slots.all[i] != wanted) continue;
+        if (!MeanTheSame(part.shape->slots.all[i], wanted)) continue;
         if (from_.world.numbers[part.first_slot + i] == number) {
           return from_.sets.parts()[input]->numbers[i];
         }

@@ -83,6 +83,27 @@ TEST(Counterexample, OfEachKindOfFaultIsTheSameRunAsAScenario) {
                    {Invariant::kSingleLeaderBelief});
 }
 
+// A machine is suspended for as long as its clock stands still, in a file by one fault with both.
+TEST(Counterexample, OfAStandingClockIsTheSameRunAsAScenario) {
+  Space space = SpaceOf("fenced_lease", {.standing_clocks = 1}, Seconds(14));
+  space.world.grid_constants = true;
+  ExpectReplayable(space, {Invariant::kSingleLeaderBelief, Invariant::kHandedTokenMonotonic});
+  const LockModel model(space.world, space.bounds);
+  constexpr uint32_t kWatched = 1U << static_cast<uint32_t>(Invariant::kSingleLeaderBelief);
+  const auto result = explore::Explore(model, {.watched = kWatched});
+  ASSERT_EQ(result.violations.size(), 1U);
+  const Counterexample found = CounterexampleOf(model, result.violations.front());
+  ASSERT_EQ(found.scenario.faults.size(), 1U);
+  const auto* clock = found.scenario.faults.front().As<ClockFault>();
+  ASSERT_NE(clock, nullptr);
+  EXPECT_TRUE(clock->stands);
+  EXPECT_LT(*clock->lasts, space.bounds.longest_pause) << "as long as it needs";
+  EXPECT_EQ(found.run.checks[Invariant::kSingleLeaderBelief].promise, Promise::kNotPromised);
+  const SchedulePrefix prefix = PrefixOf(model, found.scenario);
+  EXPECT_EQ(prefix.problem, "");
+  EXPECT_EQ(prefix.moves, result.violations.front().path.choices);
+}
+
 // The file says where Spanner's clocks stood, and at which rates the processes' clocks ran.
 TEST(Counterexample, WithClocksThatAreOffIsTheSameRunAsAScenario) {
   Space space = SpaceOf("spindle_v3", {}, Seconds(12));

@@ -11,6 +11,7 @@ inline constexpr FaultBudget kOneOfEachFault = {.crashes = 1,
                                                 .losses = 1,
                                                 .aborts = 1,
                                                 .deletes = 1,
-                                                .announcements = 1};
+                                                .announcements = 1,
+                                                .standing_clocks = 1};
 
 }  // namespace whorl::sim

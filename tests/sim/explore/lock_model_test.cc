@@ -20,6 +20,7 @@
 #include "sim/explore/counterexample.h"
 #include "sim/explore/engine/search.h"
 #include "sim/explore/memoized_model.h"
+#include "sim/judge/checkers/setup.h"
 #include "tests/sim/explore/fault_budgets.h"
 #include "tests/support/fewer.h"
 
@@ -327,6 +328,27 @@ TEST(ExploreLocks, GridConstantsKeepInstantsOnTheGrid) {
       SuccessorsOf(model, state, waiting);
     }
     EXPECT_GE(latest, Instant{} + space.world.lease * 3) << protocol.name;
+  }
+}
+
+// Where a promise ends because a machine was suspended, a search shows it; a pause alone violates nothing.
+TEST(ExploreLocks, OnlyWhereAClockStandsStillTwoLeadFencedLease) {
+  const auto belief = static_cast<size_t>(Invariant::kSingleLeaderBelief);
+  for (const bool stands : {false, true}) {
+    const FaultBudget faults =
+        stands ? FaultBudget{.standing_clocks = 1} : FaultBudget{.pauses = 1};
+    Space space = SpaceOf("fenced_lease", faults, 3);
+    space.bounds.symmetry = true;
+    const LockModel model(space.world, space.bounds);
+    EXPECT_EQ(PromisesThroughout(model.scenario())[belief],
+              stands ? Promise::kNotPromised : Promise::kPromised);
+    const Result result = ExploreLocks(model);
+    EXPECT_EQ(result.ending, explore::Ending::kComplete);
+    EXPECT_EQ(result.violating[belief] > 0, stands);
+    for (const Invariant always : {Invariant::kOneLiveToken, Invariant::kTokenMonotonic,
+                                   Invariant::kLeaseRespected, Invariant::kFencedWritesOrdered}) {
+      EXPECT_EQ(result.violating[static_cast<size_t>(always)], 0U) << WordOf(always);
+    }
   }
 }
 

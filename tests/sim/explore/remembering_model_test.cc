@@ -83,10 +83,11 @@ Keys KeysOf(M& model, size_t limit) {
 }
 
 std::vector<Space> SmallSpaces() {
-  const FaultBudget all = kOneOfEachFault;
   std::vector<Space> spaces;
   for (const char* protocol :
        {"fenced_lease", "spindle_v2", "spindle_v3", "semaphore", "lease_lock"}) {
+    FaultBudget all = kOneOfEachFault;
+    if (!FindProtocol(protocol)->state_traits.ignores_wall_clock) all.standing_clocks = 0;
     for (const bool grid_constants : {true, false}) {
       if (!grid_constants && FindProtocol(protocol)->state_traits.depends_on_absolute_time)
         continue;
@@ -162,6 +163,16 @@ TEST(RememberedSteps, FindWhatCopiesOfWorldsFind) {
       {.protocol = "spindle_v3", .faults = {.stops = 1}, .leases = 1, .symmetry = true},
       {.protocol = "lease_lock", .faults = {.stops = 1}, .leases = 1, .grid_constants = false},
       {.protocol = "fenced_lease", .faults = {.pauses = 1}, .leases = 2},
+      {.protocol = "fenced_lease", .faults = {.standing_clocks = 1}, .leases = 3, .symmetry = true},
+      {.protocol = "fenced_lease",
+       .faults = {.crashes = 1, .losses = 1, .standing_clocks = 1},
+       .leases = 1},
+      {.protocol = "spindle_v3",
+       .faults = {.standing_clocks = 2},
+       .leases = 1,
+       .grid_constants = false,
+       .symmetry = true},
+      {.protocol = "semaphore", .faults = {.standing_clocks = 1}, .leases = 1},
       {.protocol = "fenced_lease", .faults = {}, .processes = 3},
       {.protocol = "fenced_lease", .faults = {}, .processes = 1, .locks = 2},
       {.protocol = "spindle_v2", .faults = {}, .leases = 2, .symmetry = true},

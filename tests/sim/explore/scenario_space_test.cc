@@ -36,18 +36,23 @@ TEST(ScenarioSpace, CountsFaultsByKindAndNamesTheirNodes) {
       { "at": "1s", "do": "crash", "node": "leader" },
       { "at": "1s", "do": "stop", "node": "b", "restart_after": "2s" },
       { "at": "1s", "do": "announce", "node": "a" },
+      { "at": "1s", "do": "clock", "node": "b", "stands": true, "for": "8s" },
       { "at": "1s", "do": "drop_reply", "node": "b" },
       { "at": "1s", "do": "delete_row" })"));
   EXPECT_THAT(space.errors, IsEmpty());
-  EXPECT_EQ(
-      space.faults,
-      (FaultBudget{
-          .crashes = 1, .stops = 1, .pauses = 2, .losses = 1, .deletes = 1, .announcements = 1}));
-  EXPECT_EQ(space.longest_pause, Seconds(7));
+  EXPECT_EQ(space.faults, (FaultBudget{.crashes = 1,
+                                       .stops = 1,
+                                       .pauses = 2,
+                                       .losses = 1,
+                                       .deletes = 1,
+                                       .announcements = 1,
+                                       .standing_clocks = 1}));
+  EXPECT_EQ(space.longest_pause, Seconds(8)) << "or longest standing clock";
   EXPECT_THAT(space.menu.pauses, Optional(ElementsAre(0, 0)));
   EXPECT_THAT(space.menu.crashes, Optional(ElementsAre(0, 1))) << "whoever leads";
   EXPECT_THAT(space.menu.stops, Optional(ElementsAre(1)));
   EXPECT_THAT(space.menu.announcements, Optional(ElementsAre(0)));
+  EXPECT_THAT(space.menu.standing_clocks, Optional(ElementsAre(1)));
   EXPECT_THAT(space.menu.lost_requests, Optional(IsEmpty())) << "only a reply may be lost";
   EXPECT_THAT(space.menu.lost_replies, Optional(ElementsAre(1)));
   EXPECT_EQ(space.menu.aborts, std::nullopt);
