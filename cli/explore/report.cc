@@ -131,13 +131,21 @@ std::string EndingText(const ExploreReport& report) {
              GroupedText(static_cast<int64_t>(result.frontier)), " more to go on from");
 }
 
+// How to search where fewer events fall into one millisecond, in which a search takes them in every order.
+std::string_view RemedyOfCoincidence(const ExploreRequest& request) {
+  if (!request.world.grid_constants) {
+    return request.space ? "try another --grid" : "try another --grid, or --start-within";
+  }
+  return request.space ? "explore the scenario without \"constants\": \"grid\""
+                       : "explore with the shipped constants (--constants shipped)";
+}
+
 // What the exact run says of the violation.
-std::string ExactText(const ExploreFinding& finding) {
+std::string ExactText(const ExploreReport& report, const ExploreFinding& finding) {
   if (finding.found.is_confirmed) return finding.found.run.checks[finding.invariant].first->text;
-  const std::string& problem = finding.found.run.schedule_problem;
-  return Cat("neither found nor held: in exact time these steps do not violate it; it may be ",
-             "an accident of the grid, which another --grid would show",
-             problem.empty() ? "" : Cat(" (", problem, ")"));
+  return Cat("neither found nor held: the search came to a violation, and the exact replay of its ",
+             "steps, in which events within one millisecond keep their order, does not; ",
+             RemedyOfCoincidence(report.request));
 }
 
 void PrintFinding(const ExploreReport& report, const ExploreFinding& finding) {
@@ -149,7 +157,7 @@ void PrintFinding(const ExploreReport& report, const ExploreFinding& finding) {
             << CountText(static_cast<int64_t>(finding.violation->path.choices.size()), "step",
                          "steps")
             << '\n';
-  std::cout << "  " << ExactText(finding) << '\n';
+  std::cout << "  " << ExactText(report, finding) << '\n';
   if (finding.invariant == Invariant::kNoWedge) {
     std::cout << "  from there on "
               << CountText(static_cast<int64_t>(report.loop_steps), "step", "steps")
@@ -357,7 +365,7 @@ Json ExploredDocument(const ExploreReport& report) {
     Json counterexample = {{"faults", finding.violation->faults},
                            {"steps", finding.violation->path.choices.size()},
                            {"confirmed", finding.found.is_confirmed},
-                           {"text", ExactText(finding)}};
+                           {"text", ExactText(report, finding)}};
     if (!finding.saved.empty()) counterexample["scenario"] = finding.saved;
     verdict["counterexamples"].push_back(std::move(counterexample));
   }
@@ -378,7 +386,7 @@ std::vector<JunitTest> JunitTestsOf(const ExploreReport& report) {
       if (finding.decides && !is_confirmed && test.outcome == JunitOutcome::kPassed) {
         test.outcome = JunitOutcome::kError;
       }
-      test.text = Cat(ExactText(finding), "\n", test.text);
+      test.text = Cat(ExactText(report, finding), "\n", test.text);
       if (!finding.saved.empty()) test.text += Cat("\n", finding.saved);
     }
     tests.push_back(std::move(test));

@@ -43,7 +43,7 @@ class UnconfirmedTest : public testing::Test {
     return request;
   }
 
-  const ExploreRequest request_ = Request();
+  ExploreRequest request_ = Request();
   const sim::LockModel model_{request_.world, request_.bounds};
   ExploreReport report_ = {.request = request_,
                            .model = model_,
@@ -61,6 +61,19 @@ TEST_F(UnconfirmedTest, HasALineOfItsOwnAndDoesNotHold) {
   EXPECT_EQ(document["invariants"]["isolation"]["verdict"], "unknown");
   EXPECT_EQ(document["invariants"]["isolation"]["counterexamples"][0]["confirmed"], false);
   EXPECT_EQ(document["invariants"]["no_wedge"]["verdict"], "holds");
+}
+
+// Which entry of its schedule the replay could not take is of no use to a reader. Fewer coincidences are.
+TEST_F(UnconfirmedTest, SaysInOneSentenceWhatHappenedAndWhatToDo) {
+  report_.findings.front().found.run.schedule_problem = "the entry /schedule/28 cannot happen: {}";
+  EXPECT_THAT(Printed(),
+              AllOf(HasSubstr("\n  neither found nor held: the search came to a violation, "
+                              "and the exact replay of its steps, in which events within "
+                              "one millisecond keep their order, does not; try another "
+                              "--grid, or --start-within\n"),
+                    Not(HasSubstr("/schedule/"))));
+  request_.world.grid_constants = true;
+  EXPECT_THAT(Printed(), HasSubstr("; explore with the shipped constants (--constants shipped)\n"));
 }
 
 TEST_F(UnconfirmedTest, IsAnErrorOfAJunitReport) {
