@@ -50,6 +50,10 @@ int FaultsMax(const sim::FaultBudget& budget) {
          budget.deletes + budget.announcements + budget.standing_clocks;
 }
 
+std::string TextOf(const std::optional<Duration>& time) {
+  return time ? FormatDuration(*time) : "none";
+}
+
 class Explorer {
  public:
   explicit Explorer(ExploreRequest request)
@@ -176,11 +180,16 @@ class Explorer {
             {"--announcements", number(bounds.faults.announcements)},
             {"--standing-clocks", number(bounds.faults.standing_clocks)},
             {"--announce", yes(world.announces_releases)},
+            {"--use", std::string(WordOf(world.use))},
+            {"--deadline", TextOf(world.deadline)},
+            {"--hold-for", TextOf(world.hold_for)},
+            {"--lock-again", TextOf(world.lock_again)},
+            {"--commit-timeout", TextOf(world.commit_timeout)},
             {"--grid", FormatDuration(bounds.grid)},
             {"--delay", number(bounds.delay)},
             {"--longest-pause", FormatDuration(bounds.longest_pause)},
             {"--start-within", FormatDuration(bounds.start_within)},
-            {"--horizon", bounds.horizon ? FormatDuration(*bounds.horizon) : "none"},
+            {"--horizon", TextOf(bounds.horizon)},
             {"invariants", NamesOf(Watched())},
             {"--first", yes(request_.first_only)},
             {"--all", yes(request_.all)},

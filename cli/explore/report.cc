@@ -77,6 +77,22 @@ std::string ClocksText(const ExploreRequest& request) {
   return text;
 }
 
+// How applications use the lock, if not by callbacks alone.
+std::string UseText(const sim::ExploreWorld& world) {
+  std::string text;
+  if (world.use == sim::Use::kLock) text += ", applications call Lock()";
+  if (world.use == sim::Use::kHasLock) text += ", applications ask has_lock before each write";
+  const auto add = [&text](std::string_view what, const std::optional<Duration>& time) {
+    if (time) text += Cat(", ", what, " ", FormatDuration(*time));
+  };
+  const bool locks = world.use == sim::Use::kLock;
+  add(locks ? "each call with a deadline of" : "with a deadline of", world.deadline);
+  add("held for", world.hold_for);
+  add("locked again after", world.lock_again);
+  add("Commits given up after", world.commit_timeout);
+  return text;
+}
+
 // What the search is about, as one sentence without its end.
 std::string BoundsText(const ExploreReport& report) {
   const ExploreRequest& request = report.request;
@@ -94,6 +110,7 @@ std::string BoundsText(const ExploreReport& report) {
   text += Cat(", ", BudgetText(bounds));
   if (world.grid_constants) text += ", grid constants";
   if (world.announces_releases) text += ", releases announced";
+  text += UseText(world);
   if (world.strict_pending_commit_timestamp == sim::PendingCommitTimestampRule::kColumn) {
     text += ", pending commit timestamps strict by column";
   }

@@ -35,7 +35,8 @@ constexpr int64_t kStartsMax = 10'000;   // ways in which processes can start, e
 std::vector<std::string> SaidTwice(const CLI::App& app) {
   std::vector<std::string> errors;
   for (const char* option : {"--protocol", "--processes", "--locks", "--lease", "--constants",
-                             "--announce", "--strict-pending-commit-timestamp", "--epsilon",
+                             "--announce", "--use", "--deadline", "--hold-for", "--lock-again",
+                             "--commit-timeout", "--strict-pending-commit-timestamp", "--epsilon",
                              "--current-timestamp-error", "--drift", "--start-within"}) {
     if (app.get_option(option)->count() == 0) continue;
     errors.push_back(Cat(option, " does not go with --scenario, which says it"));
@@ -51,6 +52,7 @@ void DescribeWorld(const sim::Scenario& scenario, sim::ExploreWorld& world) {
   world.processes = static_cast<int>(scenario.nodes.size());
   world.locks = static_cast<int>(scenario.locks.size());
   world.announces_releases = scenario.network.announce_releases;
+  world.commit_timeout = scenario.network.commit_timeout;
   const auto shortest = std::ranges::min_element(scenario.nodes, {}, &sim::NodeSpec::lease);
   world.lease = shortest->lease;
 }
@@ -138,6 +140,52 @@ void AddErrorsOfAnnouncements(const ExploreRequest& request, const ProtocolInfo&
   }
 }
 
+// Whether applications can use the lock so, and whether a time that only some applications have is given for others.
+void AddErrorsOfUse(const ExploreRequest& request, const ProtocolInfo& protocol,
+                    std::vector<std::string>& errors) {
+  const sim::ExploreWorld& world = request.world;
+  if (request.space) return;
+  if (world.use == sim::Use::kLock && !protocol.has_blocking_wrapper) {
+    errors.push_back(Cat("--use lock: ", protocol.name,
+                         " has no blocking Lock(); its uses: has_lock, callback"));
+  } else if (world.use == sim::Use::kLock && world.lock_again && !world.hold_for &&
+             !world.deadline) {
+    errors.emplace_back(
+        "--lock-again: no Lock() fails, and nobody calls Unlock(); add --hold-for or --deadline");
+  }
+  for (const auto& [option, time] :
+       {std::pair("--hold-for", world.hold_for), std::pair("--lock-again", world.lock_again)}) {
+    if (!time || world.use == sim::Use::kLock) continue;
+    errors.push_back(Cat(option, " is of applications that call Lock(); add --use lock"));
+  }
+}
+
+// Whether times of applications and of clients would move instants off the grid, where each further one adds states.
+void AddErrorsOfTimesOffGrid(const ExploreRequest& request, std::vector<std::string>& errors) {
+  if (request.space) return;
+  const sim::ExploreWorld& world = request.world;
+  const Duration grid = request.bounds.grid;
+  for (const auto& [option, time] :
+       {std::pair("--deadline", world.deadline), std::pair("--hold-for", world.hold_for),
+        std::pair("--lock-again", world.lock_again),
+        std::pair("--commit-timeout", world.commit_timeout)}) {
+    if (!time || time->ns % grid.ns == 0) continue;
+    errors.push_back(Cat(option, " ", FormatDuration(*time), " is no multiple of --grid (",
+                         FormatDuration(grid), "); give one, or a lesser --grid"));
+  }
+}
+
+// Whether clients would give up no Commit sooner than without the option.
+void AddErrorsOfCommitTimeout(const ExploreRequest& request, const ProtocolInfo& protocol,
+                              std::vector<std::string>& errors) {
+  if (request.space || !request.world.commit_timeout) return;
+  const Duration anyway = protocol.retry_policy.commit_timeout;
+  if (*request.world.commit_timeout < anyway) return;
+  errors.push_back(Cat("--commit-timeout: the client of ", protocol.name,
+                       " gives a Commit up after ", FormatDuration(anyway),
+                       " anyway; give less, or leave the option out"));
+}
+
 // --- what was not said ---------------------------------------------------------------------------
 
 // Fills in what was not said. Returns what cannot be meant.
@@ -191,6 +239,9 @@ std::vector<std::string> Complete(ExploreRequest& request) {
                          "ProtocolInfo a make_grid_config (protocol/ADDING.md)"));
   }
   AddErrorsOfAnnouncements(request, protocol, errors);
+  AddErrorsOfUse(request, protocol, errors);
+  AddErrorsOfCommitTimeout(request, protocol, errors);
+  AddErrorsOfTimesOffGrid(request, errors);
   if (request.world.locks > 1 && protocol.takes_one_lock) {
     errors.push_back(Cat("--locks: a table of ", protocol.name, " has room for one lock"));
   }
@@ -248,6 +299,8 @@ constexpr std::string_view kExploreFooter = R"(Examples:
   whorl explore --protocol fenced_lease --stops 1          one may be told to stop at any moment
   whorl explore --protocol fenced_lease --stops 1 --announce --announcements 1
   whorl explore --protocol fenced_lease --standing-clocks 1 --any
+  whorl explore --protocol spindle_v2 --use lock --deadline 10s --hold-for 1s --horizon 13s
+  whorl explore --protocol fenced_lease --constants grid --delay 2 --commit-timeout 1s --horizon 6s
   whorl explore --protocol spindle_v3 --pauses 1 --timeline --any
   whorl explore --protocol spindle_v2 --invariant token_monotonic --crashes 1 --pauses 1
   whorl explore --protocol fenced_lease --processes 3 --losses 1 --memory 8G
@@ -288,15 +341,15 @@ void AddBudget(CLI::App& app, const std::string& name,
       Cat(help, " (default: 0)"));
 }
 
-// An option that is a time.
+// An option that is a time, in a place that lives as long as the request.
 void AddTime(CLI::App& app, const std::string& name, const std::shared_ptr<ExploreRequest>& request,
-             std::optional<Duration> ExploreRequest::* time, const std::string& help) {
+             std::optional<Duration>& time, const std::string& help) {
   app.add_option_function<std::string>(
          name,
-         [name, request, time](const std::string& text) {
+         [name, request, &time](const std::string& text) {
            const Duration taken = DurationOf(name, text, "a time, such as 4s");
            if (taken <= Duration{}) throw CLI::ValidationError(Cat(name, " wants more than 0s"));
-           (*request).*time = taken;
+           time = taken;
          },
          help)
       ->type_name("TIME");
@@ -319,7 +372,7 @@ void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
       app, "--locks", 1, kLocksMax,
       [request](uint64_t n) { request->world.locks = static_cast<int>(n); },
       "how many locks each of them wants (default: 1)");
-  AddTime(app, "--lease", request, &ExploreRequest::lease,
+  AddTime(app, "--lease", request, request->lease,
           "(default: 4s, or the shortest that the protocol allows)");
   AddText(
       app, "--constants", "shipped|grid", request,
@@ -331,6 +384,24 @@ void AddWorldOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
       "(default: shipped)");
   app.add_flag("--announce", request->world.announces_releases,
                "a process that has given the lock back tells the others, who look at once");
+  AddText(
+      app, "--use", "has_lock|callback|lock", request,
+      [](const std::string& text, ExploreRequest& r) {
+        r.world.use =
+            static_cast<sim::Use>(PlaceOfWord("--use", "use", text, AllWords<sim::Use>()));
+      },
+      "how applications use the lock, as in a scenario: lock calls Lock() (default: callback)");
+  AddTime(app, "--deadline", request, request->world.deadline,
+          "the time from the start, or from each call of Lock(), to the end of its context "
+          "(default: never)");
+  AddTime(app, "--hold-for", request, request->world.hold_for,
+          "with --use lock: from the return of Lock() to Unlock() (default: until told to stop)");
+  AddTime(app, "--lock-again", request, request->world.lock_again,
+          "with --use lock: from Unlock(), or a Lock() that failed, to the next Lock() (default: "
+          "never)");
+  AddTime(app, "--commit-timeout", request, request->world.commit_timeout,
+          "the time after which a client gives a Commit up, and does not know its outcome "
+          "(default: as the protocol's client library)");
   AddText(
       app, "--strict-pending-commit-timestamp", "table|column", request,
       [](const std::string& text, ExploreRequest& r) {
@@ -377,14 +448,14 @@ void AddBoundOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
             "times that a process is told of a release that was none");
   AddBudget(app, "--standing-clocks", request, &sim::FaultBudget::standing_clocks,
             "suspended machines: nothing runs there, and the clock stands still");
-  AddTime(app, "--grid", request, &ExploreRequest::grid,
+  AddTime(app, "--grid", request, request->grid,
           "pauses end, clocks that stood still go on, and late messages arrive, at its multiples "
           "(default: lease/4)");
   AddNumber(
       app, "--delay", 0, kFaultsMax,
       [request](uint64_t n) { request->bounds.delay = static_cast<int64_t>(n); },
       "how many steps of the grid a message may be late (default: 0)");
-  AddTime(app, "--longest-pause", request, &ExploreRequest::longest_pause,
+  AddTime(app, "--longest-pause", request, request->longest_pause,
           "for how long a process is paused, or a clock stands still, at most (default: 3 leases)");
   AddText(
       app, "--start-within", "TIME", request,
@@ -393,7 +464,7 @@ void AddBoundOptions(CLI::App& app, const std::shared_ptr<ExploreRequest>& reque
             DurationOf("--start-within", text, "within which processes start, such as 1s");
       },
       "each process starts at any point of the grid within TIME (default: 0s, all at once)");
-  AddTime(app, "--horizon", request, &ExploreRequest::horizon,
+  AddTime(app, "--horizon", request, request->horizon,
           "the time at which every run ends (default: never)");
 }
 

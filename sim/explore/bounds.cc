@@ -52,7 +52,8 @@ Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bound
       node.locks.push_back(static_cast<uint16_t>(lock));
     }
     node.lease = world.lease;
-    node.use = Use::kCallback;
+    node.use = world.use;
+    node.deadline = world.deadline;
     scenario.nodes.push_back(std::move(node));
   }
   if (!protocol.init_row.empty()) {
@@ -68,10 +69,13 @@ Scenario ScenarioToExplore(const ExploreWorld& world, const ExploreBounds& bound
   scenario.spanner.current_timestamp_error = bounds.clocks.current_timestamp;
   scenario.network.connection_timeout = world.lease;
   scenario.network.announce_releases = world.announces_releases;
+  scenario.network.commit_timeout = world.commit_timeout;
   // A leader writes once in a lease, and its work takes no time: the search is about the protocol's
   // steps, not about the application between them.
   scenario.workload.write_every = world.lease;
   scenario.workload.work_for = {};
+  scenario.workload.hold_for = world.hold_for;
+  scenario.workload.lock_again = world.lock_again;
   scenario.workload.resource =
       protocol.has_tokens ? ResourceKind::kFenced : ResourceKind::kUnfenced;
   return scenario;

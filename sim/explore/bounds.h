@@ -93,8 +93,15 @@ struct ExploreWorld {
   int locks = 1;
   Duration lease;
   bool announces_releases = false;  // a process that gives the lock back tells the others
+  // How applications use the lock; the times are those of a scenario (NodeSpec, WorkloadSpec).
+  Use use = Use::kCallback;
+  std::optional<Duration> deadline;
+  std::optional<Duration> hold_for;
+  std::optional<Duration> lock_again;
+  std::optional<Duration> commit_timeout;  // NetworkSpec::commit_timeout
   PendingCommitTimestampRule strict_pending_commit_timestamp = PendingCommitTimestampRule::kTable;
   WHORL_FIELDS(ExploreWorld, protocol, grid_constants, processes, locks, lease, announces_releases,
+               use, deadline, hold_for, lock_again, commit_timeout,
                strict_pending_commit_timestamp);
 };
 // REQUIRES: FindProtocol(world.protocol) is not null; at most 26 processes and 9 locks.

@@ -34,6 +34,17 @@ TEST_F(CliExploreTest, BadUsageNamesTheOptionAndTheRemedy) {
                    "--announce: processes of spindle_v3 do not listen to announcements");
   ExpectUsageError("explore --protocol semaphore --announcements 1",
                    "--announcements: processes of semaphore do not listen to announcements");
+  ExpectUsageError("explore --protocol fenced_lease --use lock",
+                   "--use lock: fenced_lease has no blocking Lock(); its uses: has_lock, callback");
+  ExpectUsageError("explore --protocol fenced_lease --hold-for 1s",
+                   "--hold-for is of applications that call Lock(); add --use lock");
+  ExpectUsageError("explore --protocol spindle_v2 --use lock --lock-again 1s",
+                   "nobody calls Unlock(); add --hold-for or --deadline");
+  ExpectUsageError("explore --protocol fenced_lease --commit-timeout 35ms",
+                   "--commit-timeout 35ms is no multiple of --grid (1s); give one, or a lesser "
+                   "--grid");
+  ExpectUsageError("explore --protocol spindle_v2 --commit-timeout 2h",
+                   "the client of spindle_v2 gives a Commit up after 3600s anyway; give less");
   ExpectUsageError("explore --protocol semaphore --locks 2", "has room for one lock");
   ExpectUsageError("explore --protocol fenced_lease --constants gird", "did you mean \"grid\"?");
   ExpectUsageError("explore --protocol fenced_lease --crashes=-1",
@@ -83,6 +94,30 @@ TEST_F(CliExploreTest, ReleasesMayBeAnnounced) {
   EXPECT_THAT(
       Whorl("explore --protocol fenced_lease --constants grid --announcements 1 --promised"),
       Ends(0, HasSubstr(", at most 1 false announcement, ")));
+}
+
+// Who gives a Commit up does not know whether it is applied, perhaps later.
+TEST_F(CliExploreTest, CommitsMayBeGivenUp) {
+  const std::string search =
+      "explore --protocol fenced_lease --constants grid --losses 1 --promised --jobs 1";
+  const Ended given_up = Whorl(search + " --commit-timeout 1s");
+  EXPECT_THAT(given_up, Ends(0, HasSubstr(", grid constants, Commits given up after 1s, ")));
+  const auto counts = [](const std::string& text) {
+    const size_t begin = text.find("no horizon: ");
+    return text.substr(begin, text.find('\n') - begin);
+  };
+  EXPECT_NE(counts(given_up.out), counts(Whorl(search).out));
+}
+
+TEST_F(CliExploreTest, ApplicationsMayCallLock) {
+  const Ended ended = Whorl(
+      "explore --protocol spindle_v2 --constants grid --use lock --deadline 3s --hold-for 1s "
+      "--horizon 4s --invariant lease_respected --save found");
+  EXPECT_THAT(
+      ended, Ends(0, AllOf(HasSubstr(", applications call Lock(), each call with a deadline of 3s, "
+                                     "held for 1s, lease 4s, "),
+                           HasSubstr("violated: lease_respected (not promised)"))));
+  EXPECT_EQ(Whorl("replay found").code, 0);
 }
 
 // A suspended machine does not know that time has passed. What is not promised then is shown, and said to be so.

@@ -1,6 +1,7 @@
 #include "sim/explore/components/component_template.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -70,11 +71,13 @@ class Describer {
       }
     }
     for (const Participant& participant : node.participants) {
-      if (!participant.application.asking) continue;
-      const size_t locks = model_state_.world.setup().scenario.locks.size();
-      const size_t question = static_cast<size_t>(shape_.name.index) * locks + participant.lock;
-      shape_.questions.push_back(
-          {.question = static_cast<uint32_t>(question), .slot = next_slot_++});
+      if (participant.application.asking) {
+        const size_t locks = model_state_.world.setup().scenario.locks.size();
+        const size_t question = static_cast<size_t>(shape_.name.index) * locks + participant.lock;
+        shape_.questions.push_back(
+            {.question = static_cast<uint32_t>(question), .slot = next_slot_++});
+      }
+      next_slot_ += static_cast<uint32_t>(std::popcount(participant.application.asked));
     }
     ForEachReferenceOf(node, [this](const TransactionId& id) { Refer(id); });
   }

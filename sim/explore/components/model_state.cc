@@ -1,5 +1,6 @@
 #include "sim/explore/components/model_state.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -47,16 +48,29 @@ void AddMemory(const Checkers& checkers, CanonicalForm& form) {
   form.EndPart();
 }
 
+// Whether applications ask for has_lock beside their work. NormalForm knows of one question alone for each process and
+// lock.
+bool AsksBesideWork(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.workload.ask, [](SideQuestion question) {
+    return question == SideQuestion::kHasLock || question == SideQuestion::kHasLock2;
+  });
+}
+
 void AddCeased(const HasLockTruthful& judge, int16_t node, const CheckerSetup& setup,
-               CanonicalForm& form) {
+               bool asks_beside_work, CanonicalForm& form) {
   using Ceased = HasLockTruthful::Ceased;
   const auto& [ceased] = judge;
   const size_t locks = setup.locks.size();
   for (size_t lock = 0; lock < locks; ++lock) {
     // The number of a question for has_lock: by node, as the form names it, then by lock.
     const auto gate = static_cast<int64_t>(static_cast<size_t>(form.Renamed(node)) * locks + lock);
-    AddFields(form, ceased[setup.ParticipationIndex(node, static_cast<uint16_t>(lock))],
-              Custom<&Ceased::at>([&form, gate](Instant at) {
+    const Ceased& one = ceased[setup.ParticipationIndex(node, static_cast<uint16_t>(lock))];
+    if (asks_beside_work) {
+      AddFields(form, one, OnlyIf(one.incarnation > 0, Plain<&Ceased::at>()),
+                Plain<&Ceased::incarnation>());
+      continue;
+    }
+    AddFields(form, one, Custom<&Ceased::at>([&form, gate](Instant at) {
                 form.AddSlot({.kind = SlotKind::kQuestionTime, .scope = 0, .param = gate},
                              ToTimestamp(at).UnixNanos());
               }),
@@ -66,12 +80,13 @@ void AddCeased(const HasLockTruthful& judge, int16_t node, const CheckerSetup& s
   }
 }
 
-void AddMemoryOf(int16_t node, const Checkers& checkers, CanonicalForm& form) {
+void AddMemoryOf(int16_t node, const Checkers& checkers, bool asks_beside_work,
+                 CanonicalForm& form) {
   BeginPart(PartKind::kJudges, node, form);
   checkers.VisitAll([&](const CheckerSetup& setup, uint32_t /*violated*/, const Ledger& /*ledger*/,
                         const auto& judges) {
     if (!setup.Judges(Invariant::kHasLockTruthful)) return;
-    AddCeased(std::get<HasLockTruthful>(judges), node, setup, form);
+    AddCeased(std::get<HasLockTruthful>(judges), node, setup, asks_beside_work, form);
   });
   form.EndPart();
 }
@@ -81,8 +96,9 @@ void AddMemoryOf(int16_t node, const Checkers& checkers, CanonicalForm& form) {
 void AddParts(const ModelState& state, CanonicalForm& form, TokensAre tokens) {
   TakeApart(state.world, form, tokens);
   AddMemory(state.checkers, form);
+  const bool asks_beside_work = AsksBesideWork(state.world.setup().scenario);
   for (size_t node = 0; node < state.world.state().nodes.size(); ++node) {
-    AddMemoryOf(static_cast<int16_t>(node), state.checkers, form);
+    AddMemoryOf(static_cast<int16_t>(node), state.checkers, asks_beside_work, form);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,6 +30,9 @@ struct Space {
   bool symmetry = false;
   bool announces = false;
   ClockBounds clocks = {};
+  bool calls_lock = false;  // applications do, each time with a deadline
+  std::optional<Duration> commit_timeout = {};
+  std::vector<SideQuestion> ask = {};  // by applications, beside their work
 };
 
 LockModel ModelOf(const Space& space) {
@@ -39,6 +43,13 @@ LockModel ModelOf(const Space& space) {
   world.processes = space.processes;
   world.locks = space.locks;
   world.announces_releases = space.announces;
+  world.commit_timeout = space.commit_timeout;
+  if (space.calls_lock) {
+    world.use = Use::kLock;
+    world.deadline = world.lease;
+    world.hold_for = world.lease / 4;
+    world.lock_again = world.lease / 4;
+  }
   ExploreBounds bounds;
   bounds.faults = space.faults;
   bounds.delay = space.delay;
@@ -47,7 +58,10 @@ LockModel ModelOf(const Space& space) {
   bounds.symmetry = space.symmetry;
   bounds.clocks = space.clocks;
   if (space.leases != kNoHorizon) bounds.horizon = world.lease * space.leases;
-  return {world, bounds};
+  Scenario scenario = ScenarioToExplore(world, bounds);
+  scenario.workload.ask = space.ask;
+  scenario.workload.ask_every = world.lease / 4;
+  return {std::move(scenario), bounds};
 }
 
 std::string NameOf(const Space& space) {
@@ -55,7 +69,8 @@ std::string NameOf(const Space& space) {
          std::to_string(space.faults.stops) + " pauses " + std::to_string(space.faults.pauses) +
          " losses " + std::to_string(space.faults.losses) + " aborts " +
          std::to_string(space.faults.aborts) + " deletes " + std::to_string(space.faults.deletes) +
-         " delay " + std::to_string(space.delay) + " epsilon " +
+         " standing clocks " + std::to_string(space.faults.standing_clocks) + " questions " +
+         std::to_string(space.ask.size()) + " delay " + std::to_string(space.delay) + " epsilon " +
          std::to_string(space.clocks.truetime.ns) + " ns, CURRENT_TIMESTAMP " +
          std::to_string(space.clocks.current_timestamp.ns) + " ns";
 }
@@ -200,8 +215,26 @@ TEST(RememberedSteps, FindWhatCopiesOfWorldsFind) {
        .faults = {.deletes = 1},
        .symmetry = true,
        .clocks = {.current_timestamp = Microseconds(100)}},
+      {.protocol = "fenced_lease",
+       .faults = {.losses = 1},
+       .symmetry = true,
+       .commit_timeout = Seconds(5) / 4},
+      {.protocol = "lease_lock",
+       .faults = {},
+       .leases = 1,
+       .delay = 1,
+       .commit_timeout = Seconds(5) / 4},
+      {.protocol = "spindle_v2", .faults = {}, .leases = 1, .symmetry = true, .calls_lock = true},
   };
   for (const Space& space : spaces) ExpectWhatCopiesFind(space);
+}
+
+// Answers of spindle_v3 take a call, so several questions are under way at once.
+TEST(RememberedSteps, FindWhatCopiesOfWorldsFindOfApplicationsThatAskBesideTheirWork) {
+  const std::vector<SideQuestion> ask = {SideQuestion::kHasLock2, SideQuestion::kLeader};
+  for (const char* protocol : {"fenced_lease", "spindle_v3"}) {
+    ExpectWhatCopiesFind({.protocol = protocol, .faults = {}, .leases = 1, .ask = ask});
+  }
 }
 
 TEST(RememberedSteps, FindWhatCopiesOfWorldsFindOfTwoLocksLong) {
