@@ -207,7 +207,9 @@ class Serving {
   }
 
   int Fail(const absl::Status& status) {
-    Complain(std::string(status.message()));
+    const bool is_in_use = status.code() == absl::StatusCode::kAlreadyExists;
+    Complain(Cat(std::string(status.message()),
+                 is_in_use ? "; name another port, or a free one by --port 0" : ""));
     const bool is_input = status.code() == absl::StatusCode::kInvalidArgument;
     return request_.command.empty() ? (is_input ? kBadInput : kCannotRun) : kServeFailed;
   }

@@ -1,15 +1,20 @@
 #include "spanner_model/server/server.h"
 
+#include <arpa/inet.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <malloc.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "wire/status.h"
@@ -24,6 +29,31 @@ std::shared_ptr<grpc::ServerCredentials> Credentials(const std::optional<TlsOpti
   options.pem_key_cert_pairs.push_back(
       {.private_key = tls->private_key_pem, .cert_chain = tls->certificate_chain_pem});
   return grpc::SslServerCredentials(options);
+}
+
+// gRPC does not say why it cannot listen, so the same is tried once more.
+bool IsInUse(const std::string& host, int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) return false;
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return false;
+  const int yes = 1;  // as gRPC does
+  setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  const auto* place =
+      reinterpret_cast<const sockaddr*>(&address);  // NOLINT: the system's interface
+  const bool in_use = bind(probe, place, sizeof(address)) != 0 && errno == EADDRINUSE;
+  close(probe);
+  return in_use;
+}
+
+absl::Status CannotListen(const ServerOptions& options) {
+  const std::string what = "cannot listen on " + options.host + ":" + std::to_string(options.port);
+  if (options.port != 0 && IsInUse(options.host, options.port)) {
+    return absl::AlreadyExistsError(what + ": " + std::generic_category().message(EADDRINUSE));
+  }
+  return absl::UnavailableError(what + (options.tls ? " (or the certificate or key is none)" : ""));
 }
 
 }  // namespace
@@ -51,9 +81,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   builder.RegisterCallbackGenericService(server->service_.get());
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr || server->port_ == 0) {
-    return absl::UnavailableError("cannot listen on " + options.host + ":" +
-                                  std::to_string(options.port) +
-                                  (options.tls ? " (or the certificate or key is none)" : ""));
+    return CannotListen(options);
   }
   return server;
 }

@@ -46,8 +46,8 @@ class CallService;
 
 class Server {
  public:
-  // INVALID_ARGUMENT for an invalid initial database, UNAVAILABLE if the address does not exist or
-  // the port is taken.
+  // INVALID_ARGUMENT for an invalid initial database, ALREADY_EXISTS if the port is in use, UNAVAILABLE if the
+  // address does not exist.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -93,7 +93,10 @@ TEST_F(ServeTest, WithoutACommandItSaysWhereItIsUntilASignal) {
   const std::string address = text.substr(0, text.find('\n'));
   EXPECT_EQ(Shell(address + " \"$W\" lock init job").code, 0);
   const std::string port = address.substr(address.rfind(':') + 1);
-  EXPECT_THAT(Whorl("serve --port " + port), Complains(3, StartsWith("whorl: ")));
+  EXPECT_THAT(
+      Whorl("serve --port " + port),
+      Complains(3, "whorl: cannot listen on 127.0.0.1:" + port +
+                       ": Address already in use; name another port, or a free one by --port 0\n"));
   serve.Signal(SIGINT);
   EXPECT_EQ(serve.WaitForEnd(), 0);
 }
