@@ -15,8 +15,9 @@ enum ExitCode : int {
 
 // Exit codes of `lock exec` itself; all other codes are those of the command that it runs.
 enum ExecCode : int {
-  kExecFailed = 125,     // the lock was not taken, or was lost; or bad usage
-  kCannotExecute = 126,  // the command is not executable
+  kCommandOverran = 124,  // it was ended by --max-hold or --alive-within
+  kExecFailed = 125,      // the lock was not taken, or was lost; or bad usage
+  kCannotExecute = 126,   // the command is not executable
   kNoSuchCommand = 127,
 };
 

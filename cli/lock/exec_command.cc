@@ -24,6 +24,7 @@
 #include "cli/lock/options.h"
 #include "cli/lock/row_look.h"
 #include "cli/lock/wait_notice.h"
+#include "cli/lock/work_limits.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -42,6 +43,8 @@ constexpr std::string_view kExecFooter = R"(Examples:
   whorl lock exec nightly -- ./backup.sh
   whorl lock exec nightly --wait 15s --conflict-exit-code 0 --quiet -- ./backup.sh    from cron, on two machines
   whorl lock exec nightly --wait 30s --lease 20s -- sh -c 'echo $WHORL_LOCK_TOKEN'
+  whorl lock exec nightly --max-hold 2h -- ./backup.sh
+  whorl lock exec nightly --alive-file beat --alive-within 5m -- ./backup.sh    which touches it
 
 From cron, --wait should be longer than the lease (10 s unless --lease says otherwise). Of a holder that died
 the row says that it holds the lock until its lease has ended: with --no-wait, all others give up in that time,
@@ -54,8 +57,13 @@ A guard process ends the command in time: when the lock is lost or cannot be ren
 is killed or stopped, the command and all processes that it started get SIGTERM. They get SIGKILL
 --kill-after later, but at the latest a fiftieth of the lease (50 ms to 500 ms) before the lease
 ends. Processes that the command leaves in the background are ended, too, before the lock is released.
-Exit codes: the command's, or 128 and the signal that ended it; 125 whorl could not get the lock, or
-lost it while the command ran, or the command line is wrong, or --must-exist and the lock has no row;
+The lease is renewed as long as the command runs, even if it hangs. --max-hold TIME ends it, like a lost
+lock, TIME after it was started. --alive-file FILE --alive-within TIME ends it when it has not touched
+FILE for TIME. whorl touches FILE before it starts the command, which has its path in
+WHORL_ALIVE_FILE. The lock is renewed until the command has ended, and only then given back.
+Exit codes: the command's, or 128 and the signal that ended it; 124 --max-hold or --alive-within ended
+the command; 125 whorl could not get the lock, or lost it while the command ran, or the command line is
+wrong, or --must-exist and the lock has no row;
 126 the command is not executable; 127 there is no such command. If --no-wait or --wait gives up and the
 row, read last of all, shows that another process holds the lock: the code of --conflict-exit-code, by
 default 125. If it gives up because Spanner refused or did not answer, or because the lock cannot be taken
@@ -76,7 +84,8 @@ std::string NoAnswer() {
 // Run handles the guard's reports on its own thread.
 class LockedCommand final : public real_client::LockObserver {
  public:
-  LockedCommand(const LockRequest& request, Guard& guard) : request_(request), guard_(guard) {}
+  LockedCommand(const LockRequest& request, Guard& guard)
+      : request_(request), guard_(guard), limits_(request.limits) {}
 
   // Returns the exit code.
   int Run(LockClient& client, DistributedLock& lock);
@@ -105,6 +114,7 @@ class LockedCommand final : public real_client::LockObserver {
   };
   void LookAfterGuard(Silence& silence);
   int Follow();
+  void LookAtLimits();
   int CodeOf(const GuardReport& last);
   void Tell(const GuardReport& report) const;
   LocalInstant BackupTime();
@@ -112,7 +122,9 @@ class LockedCommand final : public real_client::LockObserver {
   const LockRequest& request_;
   Guard& guard_;
   LatencyHint latency_;
-  bool was_late_ = false;  // the guard was killed, since the lease ended; used in Run() only
+  WorkLimits limits_;      // used in Run() only, as what follows
+  std::string overrun_;    // why the guard was told to end the command
+  bool was_late_ = false;  // the guard was killed, since the lease ended
 
   std::mutex mutex_;  // guards what follows, and the guard's Start, Renew and End
   ExecPhase phase_ = ExecPhase::kWaiting;
@@ -262,6 +274,11 @@ int LockedCommand::Run(LockClient& client, DistributedLock& lock) {
     taken = Take(lock, began);
   }
   if (!taken.ok()) return NotTaken(taken);
+  // Not before: until then the file may be that of the command of another exec, which holds the lock.
+  if (const std::string wrong = limits_.TouchFile(); !wrong.empty()) {
+    Complain(wrong);
+    return kExecFailed;
+  }
   {
     const std::lock_guard guard(mutex_);
     if (signal_ != 0) return 128 + signal_;
@@ -274,6 +291,7 @@ int LockedCommand::Run(LockClient& client, DistributedLock& lock) {
     leadership_ = now;
     phase_ = ExecPhase::kRunning;
     guard_.Start(now.token, now.until);
+    limits_.Begin(real_client::MonotonicNow());
   }
   const int code = Follow();
   lock.Unlock();
@@ -305,11 +323,23 @@ void LockedCommand::LookAfterGuard(Silence& silence) {
   silence.until = real_client::MonotonicNow() + request_.LeaseUsed() / 4;
 }
 
+// The command gets its SIGTERM once: programs take a second one for impatience.
+void LockedCommand::LookAtLimits() {
+  const std::optional<std::string> overrun = limits_.Overrun(real_client::MonotonicNow());
+  if (!overrun) return;
+  const std::lock_guard guard(mutex_);
+  if (lost_ || signal_ != 0) return;
+  overrun_ = *overrun;
+  guard_.End(SIGTERM, EndCause::kOverrun);
+}
+
 int LockedCommand::Follow() {
   Silence silence = {.until = real_client::MonotonicNow() + request_.LeaseUsed() / 4};
   while (true) {
     const LocalInstant backup = BackupTime();
-    const std::optional<GuardReport> report = guard_.Wait(std::min(backup, silence.until));
+    const std::optional<GuardReport> report =
+        guard_.Wait(std::min({backup, silence.until, limits_.NextLook()}));
+    LookAtLimits();
     if (!report) {
       if (silence.until <= real_client::MonotonicNow()) LookAfterGuard(silence);
       // The guard is stopped, or the machine is overloaded. The command dies with the guard.
@@ -342,6 +372,9 @@ void LockedCommand::Tell(const GuardReport& report) const {
           "the command wants the terminal, which is another job's, and is being ended; give it "
           "other input and output (</dev/null)");
     case GuardReportKind::kEnding:
+      if (report.cause == EndCause::kOverrun) {
+        return Complain(Cat(overrun_, " and is being ended"));
+      }
       if (report.cause != EndCause::kDeadline) return;
       return Complain(
           Cat("the lease was not renewed and ends; the command is being ended", Hint()));
@@ -377,6 +410,7 @@ int LockedCommand::CodeOf(const GuardReport& last) {
     case GuardReportKind::kGuardLost:
       return kExecFailed;
   }
+  if (last.cause == EndCause::kOverrun) return kCommandOverran;
   if (lost_ || last.cause == EndCause::kDeadline) return kExecFailed;
   return WIFEXITED(last.number) ? WEXITSTATUS(last.number) : 128 + WTERMSIG(last.number);
 }
@@ -387,11 +421,14 @@ int Fail(const absl::Status& status) {
 }
 
 absl::Status ForkGuard(const LockRequest& request, std::optional<Guard>& out) {
-  return Guard::Fork(
-      {.command = request.command,
-       .environment = {{"WHORL_LOCK_NAME", request.names[0]}, {"WHORL_LOCK_ID", request.id}},
-       .times = TimesFor(request.LeaseUsed(), request.kill_after)},
-      out);
+  GuardOptions options = {
+      .command = request.command,
+      .environment = {{"WHORL_LOCK_NAME", request.names[0]}, {"WHORL_LOCK_ID", request.id}},
+      .times = TimesFor(request.LeaseUsed(), request.kill_after)};
+  if (!request.limits.alive_file.empty()) {
+    options.environment.emplace_back("WHORL_ALIVE_FILE", request.limits.alive_file);
+  }
+  return Guard::Fork(options, out);
 }
 
 int RunLocked(const LockRequest& request, Guard& guard) {
@@ -427,6 +464,10 @@ int RunExec(LockRequest& request) {
     return kExecFailed;
   }
   if (const std::string wrong = Complete(request); !wrong.empty()) {
+    Complain(wrong);
+    return kExecFailed;
+  }
+  if (const std::string wrong = CompleteLimits(request.limits); !wrong.empty()) {
     Complain(wrong);
     return kExecFailed;
   }
@@ -472,6 +513,14 @@ SubCommand AddExecCommand(CLI::App& lock, const std::vector<std::string>& comman
                 "errors are said");
   AddTime(*app, "--kill-after", request->kill_after, Duration(),
           "time from SIGTERM to SIGKILL (default: a tenth of the lease)");
+  AddTime(*app, "--max-hold", request->limits.max_hold, Milliseconds(1),
+          "end the command if it runs for longer; exit code 124");
+  app->add_option(
+         "--alive-file", request->limits.alive_file,
+         "file that the command touches as long as it gets on; its path is in $WHORL_ALIVE_FILE")
+      ->type_name("FILE");
+  AddTime(*app, "--alive-within", request->limits.alive_within, Milliseconds(100),
+          "end the command if it has not touched --alive-file for this time; exit code 124");
   app->footer(std::string(kExecFooter));
   return {.app = app, .run = [request] {
             if (request->quiet && !request->wait && !request->no_wait) {

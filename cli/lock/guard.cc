@@ -83,8 +83,8 @@ void Guard::Ping() {
   Say(&order, sizeof(order));
 }
 
-void Guard::End(int signal) {
-  const GuardOrder order = {.kind = GuardOrderKind::kEnd, .signal = signal};
+void Guard::End(int signal, EndCause cause) {
+  const GuardOrder order = {.kind = GuardOrderKind::kEnd, .cause = cause, .signal = signal};
   Say(&order, sizeof(order));
 }
 

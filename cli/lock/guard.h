@@ -52,6 +52,7 @@ struct GuardOptions {
 enum class EndCause : uint8_t {
   kItself,
   kAsked,      // whorl called End()
+  kOverrun,    // whorl called End(), since the command has overrun (work_limits.h)
   kDeadline,   // the lock was not renewed
   kOwnerGone,  // whorl has ended
 };
@@ -101,8 +102,8 @@ class Guard {
   void Renew(LocalInstant deadline);
   // The guard answers with kWorks, unless it is stopped.
   void Ping();
-  // Ends the command by `signal`: SIGTERM, or the signal that whorl itself received.
-  void End(int signal);
+  // Ends the command by `signal`: SIGTERM, or the signal that whorl itself received. The first cause counts.
+  void End(int signal, EndCause cause = EndCause::kAsked);
 
   // Waits for the guard's next report; nullopt if none came until `deadline`. If the guard was
   // killed, this first ends the processes that the command has left behind.
@@ -129,8 +130,9 @@ enum class GuardOrderKind : uint8_t { kStart, kRenew, kPing, kEnd };
 // An order from whorl to the guard; one packet.
 struct GuardOrder {
   GuardOrderKind kind = GuardOrderKind::kEnd;
-  bool has_token = false;  // for kStart
-  int32_t signal = 0;      // for kEnd
+  bool has_token = false;             // for kStart
+  EndCause cause = EndCause::kAsked;  // for kEnd
+  int32_t signal = 0;                 // for kEnd
   uint64_t token = 0;
   LocalInstant deadline;  // for kStart and kRenew
 };

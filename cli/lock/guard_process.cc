@@ -194,9 +194,8 @@ void GuardProcess::HearOrder() {
     case GuardOrderKind::kPing:
       return Report(GuardReportKind::kWorks);
     case GuardOrderKind::kEnd:
-      if (phase_ == Phase::kWaiting)
-        End({.kind = GuardReportKind::kEnded, .cause = EndCause::kAsked});
-      return BeginEnding(order.signal, EndCause::kAsked);
+      if (phase_ == Phase::kWaiting) End({.kind = GuardReportKind::kEnded, .cause = order.cause});
+      return BeginEnding(order.signal, order.cause);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/lock/work_limits.h"
 #include "real_client/lock.h"
 #include "sim/scenario/add_protocol.h"
 
@@ -42,6 +43,7 @@ struct LockRequest {
   bool no_wait = false;
   bool quiet = false;  // says nothing where another process holds the lock
   std::optional<Duration> kill_after;
+  WorkLimitOptions limits;
   int conflict_code = 125;
   // run:
   static constexpr Duration kReleaseTimeout = Seconds(10);

@@ -355,6 +355,73 @@ TEST_F(LockExecTest, WhatTheCommandLeavesInTheBackgroundEndsBeforeTheLockIsGiven
   EXPECT_EQ(Whorl("lock exec job --no-wait -- true").code, 0);
 }
 
+// --- a command that does not end -------------------------------------------------------------------
+
+// A dead job with live renewals keeps the others from working.
+TEST_F(LockExecTest, ACommandThatRunsForTooLongIsToldToEnd) {
+  Init("job");
+  EXPECT_THAT(
+      Whorl("lock exec job --max-hold 300ms -- sh -c 'trap \"exit 7\" TERM; while :; do :; done'"),
+      Complains(124,
+                "whorl: the command has held the lock for 300ms (--max-hold) and is "
+                "being ended\n"));
+  EXPECT_EQ(Whorl("lock exec job --no-wait -- true").code, 0) << "the lock was not given back";
+  EXPECT_THAT(Whorl("lock exec job --max-hold 1h -- sh -c 'exit 7'"), Complains(7, IsEmpty()));
+}
+
+// Otherwise the next would work beside it: it lives here for three leases after it was told to end.
+TEST_F(LockExecTest, TheLockIsRenewedUntilACommandThatRanForTooLongHasEnded) {
+  Init("job");
+  std::vector<std::string> words = Victim("first", {"ignore", "daemon"}, "1s");
+  words.insert(words.begin() + 3, {"--max-hold", "200ms", "--kill-after", "3s"});
+  RunningWhorl first(words);
+  ASSERT_TRUE(first.output().WaitFor("ready\n", 2)) << first.output().text();
+  RunningWhorl second(Victim("second", {"exit"}, "1s"));
+  EXPECT_EQ(first.WaitForEnd(), 124) << first.output().text();
+  EXPECT_EQ(second.WaitForEnd(), 0) << second.output().text();
+  const Beats held = ReadBeats("first");
+  EXPECT_GT(held.last - held.first, Seconds(2).ns);
+  EXPECT_LT(held.last, ReadBeats("second").first);
+}
+
+TEST_F(LockExecTest, ACommandThatDoesNotTouchItsFileIsToldToEnd) {
+  Init("job");
+  // One of yesterday, and it does not count as touched because it is there.
+  Write("beat", "");
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24);
+  fs::last_write_time(folder_ / "beat", old);
+  std::vector<std::string> words = Victim("beats", {});
+  const std::string file = (folder_ / "beat").string();
+  words.insert(words.begin() + 3, {"--alive-file", file, "--alive-within", "400ms"});
+  RunningWhorl whorl(words);
+  EXPECT_EQ(whorl.WaitForEnd(), 124);
+  EXPECT_THAT(whorl.output().text(), HasSubstr("whorl: the command has not touched " + file +
+                                               " for 400ms (--alive-within) and is being ended\n"));
+  EXPECT_GT(fs::last_write_time(folder_ / "beat"), old);
+  EXPECT_EQ(Whorl("lock exec job --no-wait -- true").code, 0) << "the lock was not given back";
+}
+
+TEST_F(LockExecTest, ACommandThatTouchesItsFileGoesOn) {
+  Init("job");
+  EXPECT_THAT(
+      Whorl("lock exec job --alive-file beat --alive-within 1s -- sh -c 'cd /; i=0; "
+            "while [ $i -lt 25 ]; do touch \"$WHORL_ALIVE_FILE\"; sleep 0.1; i=$((i + 1)); done'"),
+      Complains(0, IsEmpty()));
+  EXPECT_TRUE(fs::exists(folder_ / "beat"));
+}
+
+TEST_F(LockExecTest, LimitsThatMakeNoSenseAreRefused) {
+  EXPECT_THAT(Whorl("lock exec job --alive-file beat -- true"),
+              Complains(125, HasSubstr("--alive-file takes --alive-within TIME")));
+  EXPECT_THAT(Whorl("lock exec job --alive-within 1s -- true"),
+              Complains(125, HasSubstr("name it by --alive-file FILE")));
+  EXPECT_THAT(Whorl("lock exec job --alive-file no/beat --alive-within 1s -- true"),
+              Complains(125, HasSubstr("/no/beat cannot be made: No such file or directory")));
+  EXPECT_THAT(Whorl("lock exec job --max-hold 0s -- true"),
+              Complains(125, HasSubstr("--max-hold wants at least 1ms")));
+  EXPECT_FALSE(fs::exists(folder_ / "beat"));
+}
+
 // --- what happens to the lock --------------------------------------------------------------------
 
 TEST_F(LockExecTest, ALockThatIsLostEndsTheCommand) {
