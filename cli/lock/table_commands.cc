@@ -149,17 +149,23 @@ bool IsAsWanted(const LockRequest& request, const Holding& holding) {
   return now - *holding.last_until <= *request.held_within;
 }
 
+Holding CurrentOf(const std::vector<Holding>& holdings) {
+  return holdings.empty() ? Holding{} : holdings[0];
+}
+
 int RunGet(LockRequest& request) {
   std::unique_ptr<LockClient> client;
   std::vector<Holding> holdings;
   if (const int code = Ask(request, client, holdings); code != kAsExpected) return code;
   const bool has_names = !request.info().holder_columns.lock.empty();
+  if (request.quiet)
+    return IsAsWanted(request, CurrentOf(holdings)) ? kAsExpected : kExpectationFailed;
   if (holdings.empty() && has_names && !request.json) {
     std::cout << NoSuchLock(request, *client, request.names[0]) << '\n';
     return End(FlushStdout(), kExpectationFailed);
   }
   // The table of some protocols is a single lock, which has no name: it gets the name asked for.
-  Holding holding = holdings.empty() ? Holding{} : holdings[0];
+  Holding holding = CurrentOf(holdings);
   holding.lock = request.names[0];
   const Holders last = LastHolders(request, {holding});
   if (request.json) {
@@ -390,15 +396,24 @@ SubCommand AddGetCommand(CLI::App& lock) {
       *app, "--held-within", request->held_within, Nanoseconds(1),
       "end with 0 for a lock that was held within the last TIME, too: did the nightly job run?");
   app->add_flag("--json", request->json, "print one JSON object");
+  app->add_flag("--quiet", request->quiet, "print nothing: the exit code tells; errors are said");
   app->footer(
       "Examples:\n"
-      "  whorl lock get nightly --held-within 25h || mail -s \"nightly has not run\" ops\n\n"
+      "  whorl lock get nightly --held-within 25h\n"
+      "  whorl lock get nightly --held-within 25h --quiet; "
+      "[ $? -eq 1 ] && echo \"nightly has not run\"\n\n"
       "Times are Spanner's. A holder that has just lost its lease may still believe in it, if its\n"
       "protocol lets it (whorl protocols). Who held a free lock last is known for as long as "
       "Spanner\n"
       "keeps old versions of its row (version_retention_period, an hour by default).\n"
       "Exit codes: 0 held; 1 free, or there is no such lock; 2 bad input or usage; 3 no answer.");
-  return {.app = app, .run = [request] { return RunGet(*request); }};
+  return {.app = app, .run = [request] {
+            if (request->quiet && request->json) {
+              Complain("--quiet prints nothing, and --json one object: leave one of them out");
+              return static_cast<int>(kBadInput);
+            }
+            return RunGet(*request);
+          }};
 }
 
 SubCommand AddListCommand(CLI::App& lock) {

@@ -177,6 +177,13 @@ TEST_F(LockCliTest, SaysUntilWhenAFreeLockWasHeldAndByWhom) {
   EXPECT_EQ(Whorl("lock get job --held-within 1h").code, 0);
   EXPECT_EQ(Whorl("lock get job --held-within 1us").code, 1);
   EXPECT_EQ(Whorl("lock get never --held-within 1h").code, 1);
+  for (const auto& [words, code] : {std::pair{"job --held-within 1h", 0}, std::pair{"never", 1}}) {
+    const Ended quiet = Whorl(std::string("lock get --quiet ") + words);
+    EXPECT_EQ(quiet.code, code) << words;
+    EXPECT_EQ(quiet.out + quiet.err, "") << words;
+  }
+  EXPECT_THAT(Whorl("lock get job --quiet --json"),
+              Complains(2, HasSubstr("--quiet prints nothing, and --json one object")));
   // The row's version from before its release is gone.
   SpannerSaysNoToOldReads(*database_);
   EXPECT_THAT(Whorl("lock get job").out, HasSubstr("not known"));
