@@ -7,6 +7,7 @@
 
 #include "live/messages.h"
 #include "protocol/protocols.h"
+#include "sim/world/fault_effects.h"
 
 namespace whorl::live {
 namespace {
@@ -99,7 +100,8 @@ void CallNames::OnReply(RunId run, const real_client::SentCall& call, const Resp
   if (ends_step && points_.Has(call.step, Phase::kReplied)) {
     reporter_.StopAt(name, call.step, Phase::kReplied);
   }
-  const bool made_up = IsMadeUp(response.status.code);
+  const bool made_up =
+      IsMadeUp(response.status.code) || response.status.Says(sim::kFaultAnswersApplied);
   const sim::CallEnded ended{
       .call = name, .step = call.step, .code = response.status.code, .from_spanner = !made_up};
   reporter_.ReportEvent(ended);

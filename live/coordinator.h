@@ -97,6 +97,7 @@ class Coordinator final : public CallInterceptor {
     bool drop_request = false;
     bool drop_reply = false;
     bool slowed = false;
+    bool is_applied = false;            // Spanner has served it, and answered OK
     std::optional<uint32_t> struck_by;  // the fault that answers it in Spanner's place
     Answer held;                        // set while a black hole holds the request
   };
@@ -104,7 +105,8 @@ class Coordinator final : public CallInterceptor {
     sim::Instant last_call;
     int calls = 0;  // calls under way
     bool aborted = false;
-    bool committing = false;  // its Commit may be at Spanner, which does not abort it any more
+    std::optional<Code> doomed;  // what a fault has answered, and Spanner answers from then on
+    bool committing = false;     // its Commit may be at Spanner, which does not abort it any more
   };
 
   struct WriteOnItsWay {

@@ -163,7 +163,10 @@ std::optional<Code> Coordinator::AnswerOf(Passing& passing) {
   const WireCall& wire = passing.wire;
   const sim::PassingCall call = AtSpanner(passing);
   const auto open = open_.find({wire.session, wire.transaction});
-  if (call.can_abort && open != open_.end() && open->second.aborted) return Code::kAborted;
+  if (!call.is_applied && open != open_.end() && !wire.is_rollback) {
+    if (call.can_abort && open->second.aborted) return Code::kAborted;
+    if (open->second.doomed) return open->second.doomed;
+  }
   const auto answer = AnswerByFault(scenario_, faults_, call, chance_);
   if (!answer) return std::nullopt;
   if (answer->armed) {
@@ -171,9 +174,12 @@ std::optional<Code> Coordinator::AnswerOf(Passing& passing) {
     TakeArmed(faults_, call.node, *answer->armed, effects);
     CarryOut(effects);
   }
-  if (answer->code == Code::kAborted && !wire.transaction.empty()) {
+  if (call.is_applied || answer->is_impossible || wire.transaction.empty()) return answer->code;
+  if (answer->code == Code::kAborted) {
     operator_->Rollback(wire.session, wire.transaction);
     open_[{wire.session, wire.transaction}].aborted = true;
+  } else if (EndsTransaction().Has(answer->code) && open != open_.end()) {
+    open->second.doomed = answer->code;
   }
   return answer->code;
 }
@@ -185,6 +191,7 @@ live::Interception Coordinator::InterceptReply(uint64_t number, const Status& st
   const auto found = passing_.find(number);
   if (found == passing_.end()) return {};
   NoticeTransaction(found->second, status, reply);
+  found->second.is_applied = status.ok() && (!found->second.wire.is_commit || reply.commit);
   NoticeServed(found->second, status, reply);
   Passing passing = std::move(found->second);
   passing_.erase(found);
@@ -194,9 +201,12 @@ live::Interception Coordinator::InterceptReply(uint64_t number, const Status& st
     return Answered(Code::kUnavailable, "the connection timed out",
                     passing.arrived + scenario_.network.connection_timeout - Now());
   }
+  const std::optional<Code> error = passing.is_applied ? AnswerOf(passing) : std::nullopt;
   Duration delay = Draw(latencies_.one_way) + AddedLatency(passing, sim::Direction::kFrom);
   if (reply.commit) delay += Draw(latencies_.replication);
-  return Passes(delay);
+  if (!error) return Passes(delay);
+  Hang(passing);
+  return Answered(*error, std::string(sim::kFaultAnswersApplied), delay);
 }
 
 // Records events in the order of the simulation: first the commit, then that its call was served.

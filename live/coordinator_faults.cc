@@ -62,6 +62,7 @@ bool Coordinator::IsTarget(const FaultSpec& fault, const CallName& call) {
   const Passing* passing = FindPassing(call);
   if (!StrikesOneCall(fault.what) || passing == nullptr) return false;
   if (fault.As<sim::DropReplyFault>() != nullptr) return true;
+  if (passing->is_applied) return CanAnswer(fault, AtSpanner(*passing));
   // What Spanner has served is neither lost on its way there nor answered in its place.
   if (passing->at_spanner) return false;
   return fault.As<sim::DropRequestFault>() != nullptr || CanAnswer(fault, AtSpanner(*passing));
@@ -77,10 +78,16 @@ Coordinator::Writes::iterator Coordinator::FindNewestWrite(ProcessId process, ui
 }
 
 sim::PassingCall Coordinator::AtSpanner(const Passing& passing) const {
+  const WireCall& wire = passing.wire;
+  const auto open = open_.find({wire.session, wire.transaction});
+  const bool may_commit = open == open_.end() || open->second.committing;
   return {.node = passing.call.name.process.node,
           .step = passing.call.step,
-          .can_abort = CanAbort(passing.wire),
-          .is_rollback = passing.wire.is_rollback,
+          .method = wire.method,
+          .is_first_statement = wire.is_statement && wire.sequence_number <= 1,
+          .can_abort = CanAbort(wire),
+          .comes_again = wire.is_commit && !wire.transaction.empty() && may_commit,
+          .is_applied = passing.is_applied,
           .struck_by = passing.struck_by};
 }
 

@@ -37,6 +37,12 @@ std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
   if (fault.As<sim::DuplicateRequestFault>() != nullptr) {
     return "the proxy passes each call on once; run it without --on";
   }
+  const auto* error = fault.As<sim::ErrorFault>();
+  if (error != nullptr && error->of_call == sim::ErrorCall::kCreateSession) {
+    return "a real client creates sessions when it likes, for no step that the proxy would know; "
+           "run it "
+           "without --on";
+  }
   if (fault.node == FaultSpec::kLeader) {
     return "which real process believes that it leads is only known after the run; name a node, or "
            "run it without --on";

@@ -73,6 +73,8 @@ WireCall ReadCall(const std::string& method, const std::string& message) {
     ReadSelector(request.transaction(), call);
     ReadStatement(request.sql(), request.params(), call);
     call.request = IndexOf<ExecuteSql>();
+    call.is_statement = true;
+    call.sequence_number = request.seqno();
   } else if (method == "ExecuteBatchDml") {
     v1::ExecuteBatchDmlRequest request;
     request.ParseFromString(message);

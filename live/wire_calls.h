@@ -1,6 +1,7 @@
 // Decodes those parts of a call that the coordinator needs, from the bytes that pass the proxy.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct WireCall {
   bool begins_read_only = false;
   bool is_commit = false;
   bool is_rollback = false;
+  bool is_statement = false;                      // ExecuteSql, streaming or not
+  int64_t sequence_number = 0;                    // of that
   uint8_t request = 0;                            // Request::index()
   std::string sql;                                // of the first statement; empty: none
   std::map<std::string, std::string> parameters;  // of it, as JSON has them; neither lists nor NULL

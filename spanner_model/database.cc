@@ -198,6 +198,27 @@ bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& c
   return true;
 }
 
+void DoomTransactionOf(Database& database, const Request& request, const Status& status) {
+  const CallsTransaction named = TransactionOf(request);
+  if (named.id == nullptr) return;
+  for (TransactionState& one : database.transactions) {
+    const bool is_its = one.id == *named.id && one.session == SessionOf(request);
+    if (is_its && one.phase == TransactionPhase::kActive) one.doomed = status;
+  }
+}
+
+bool IsCommitAgain(const Database& database, const Request& request) {
+  if (!std::holds_alternative<Commit>(request)) return false;
+  const CallsTransaction named = TransactionOf(request);
+  if (named.id == nullptr) return false;
+  const auto has_begun = [&](const TransactionState& one) {
+    return one.id == *named.id && (one.phase == TransactionPhase::kCommitting ||
+                                   one.phase == TransactionPhase::kCommitted);
+  };
+  return std::ranges::any_of(database.transactions, has_begun) ||
+         std::ranges::any_of(database.finished, has_begun);
+}
+
 void CommitVisible(const Catalogue& catalogue, Database& database, const TransactionId& id,
                    std::span<const ClockReading> leaders, std::vector<DatabaseEffect>& out) {
   Work work{.catalogue = catalogue, .database = database, .leaders = leaders, .out = out};

@@ -127,6 +127,11 @@ bool IsOfReadWrite(const Request& request);
 bool AbortCall(const Catalogue& catalogue, Database& database, const CallName& call,
                const Request& request, std::span<const ClockReading> leaders,
                std::vector<DatabaseEffect>& out);
+// The call was answered that a constraint failed, in place of being served: its transaction, if it is active,
+// gets the same answer from now on.
+void DoomTransactionOf(Database& database, const Request& request, const Status& status);
+// Whether the request is a Commit whose transaction Spanner has begun to commit before.
+bool IsCommitAgain(const Database& database, const Request& request);
 // Makes a commit visible. REQUIRES: CommitStarted was emitted for the transaction, and this is the
 // first call for it.
 void CommitVisible(const Catalogue& catalogue, Database& database, const TransactionId& id,

@@ -479,7 +479,9 @@ class FaultGenerator {
     // HasLock is a step of its own where it asks Spanner.
     const bool asks = shared_.ReachesPhase(steps::kHasLock, Phase::kSent);
     error.of_step = asks && draws_.Percent(20) ? steps::kHasLock : draws_.Pick(shared_.steps);
-    static constexpr auto kCodes = AllOf<ErrorCode>();
+    static constexpr std::array kCodes = {
+        ErrorCode::kInternal,           ErrorCode::kResourceExhausted, ErrorCode::kPermissionDenied,
+        ErrorCode::kFailedPrecondition, ErrorCode::kDeadlineExceeded,  ErrorCode::kUnknown};
     error.code = draws_.Pick<ErrorCode>(kCodes);
     if (draws_.Percent(50)) return;
     error.lasts = DrawLength();

@@ -358,6 +358,9 @@ void OfferPlainerKeys(const Scenario& scenario, size_t index, const Kind& kind, 
   if constexpr (requires { kind.percent; }) {
     offer_default([](auto& fault) -> auto& { return fault.percent; });
   }
+  if constexpr (requires { kind.calls; }) {
+    offer_default([](auto& fault) -> auto& { return fault.calls; });
+  }
   if constexpr (requires { kind.mode; }) {
     offer_default([](auto& fault) -> auto& { return fault.mode; });
   }

@@ -156,6 +156,8 @@ class Judge {
   void JudgeFault(const FaultSpec& fault) {
     if (const auto* set = fault.As<TrueTimeFault>()) JudgeTrueTime(set->truetime);
     if (const auto* set = fault.As<CurrentTimestampFault>()) JudgeCurrentTimestamp(set->error);
+    const auto* error = fault.As<ErrorFault>();
+    Add(error != nullptr && error->impossible, "Spanner answers what it never answers");
     const auto* clock = fault.As<ClockFault>();
     Add(clock != nullptr && clock->stands && !may_.clocks_may_stand,
         WordOf(Circumstance::kClockStands));

@@ -124,6 +124,7 @@ class Checks {
   void CheckLives();
   void CheckRestarts();
   void CheckContradictions();
+  void CheckSessions();
 
   bool empty() const { return problems_.empty(); }
   std::vector<FaultProblem> TakeProblems() && { return std::move(problems_); }
@@ -191,6 +192,23 @@ void Checks::CheckRestarts() {
   }
 }
 
+// A process has a session from its start on, and creates another one when that is gone.
+void Checks::CheckSessions() {
+  const auto loses = [&](int16_t node) {
+    return std::ranges::any_of(scenario_.faults, [&](const FaultSpec& fault) {
+      if (fault.As<SessionLossFault>() == nullptr) return false;
+      return fault.node == node || fault.node == FaultSpec::kLeader || node == FaultSpec::kLeader;
+    });
+  };
+  for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
+    const auto* error = scenario_.faults[i].As<ErrorFault>();
+    if (error == nullptr || error->of_call != ErrorCall::kCreateSession || Full()) continue;
+    if (loses(scenario_.faults[i].node)) continue;
+    Add(i, Cat("can never fire: ", NodeText(scenario_.faults[i].node),
+               " creates a session when it has lost one; add a \"session_loss\" of it"));
+  }
+}
+
 void Checks::CheckContradictions() {
   std::map<std::pair<FaultKind, int16_t>, std::vector<uint32_t>> by_target;
   for (uint32_t i = 0; i < scenario_.faults.size(); ++i) {
@@ -249,6 +267,7 @@ std::vector<FaultProblem> ProblemsOfFaults(const Scenario& scenario, size_t max)
   Checks checks(scenario, max);
   checks.CheckRestarts();
   checks.CheckContradictions();
+  checks.CheckSessions();
   // A life that is followed from faults that are wrong would be wrong, too.
   if (checks.empty()) checks.CheckLives();
   return std::move(checks).TakeProblems();

@@ -1,9 +1,11 @@
 #include "sim/world/fault_effects.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "protocol/protocols.h"
+#include "protocol/spanner/answers.h"
 #include "sim/scenario/operator_write.h"
 #include "sim/scenario/rules.h"
 
@@ -35,19 +37,62 @@ std::vector<LinkChanged> LinkChanges(int16_t node, const Links& before, const Li
   return changes;
 }
 
+constexpr std::string_view kBegin = "BeginTransaction";
+
+bool CreatesSession(const PassingCall& call) { return call.method == "CreateSession"; }
+
+bool Is(ErrorCall kind, const PassingCall& call) {
+  const bool is_begin = call.method == kBegin;
+  const bool is_commit = call.method == "Commit";
+  switch (kind) {
+    case ErrorCall::kBegin:
+      return is_begin;
+    case ErrorCall::kCommit:
+      return is_commit;
+    case ErrorCall::kCreateSession:
+      return CreatesSession(call);
+    case ErrorCall::kStatement:
+      return !is_begin && !is_commit && !CreatesSession(call);
+    case ErrorCall::kFirstStatement:
+      return call.is_first_statement;
+  }
+  std::abort();
+}
+
+// Whether the fault is about calls of this step and kind.
+bool IsAbout(const FaultSpec& fault, const ErrorFault& error, const PassingCall& call) {
+  if (error.of_call == ErrorCall::kCreateSession) return CreatesSession(call);
+  // No server refuses to give a transaction up: its locks would stay until it is idle for too long.
+  if (CreatesSession(call) || call.method == "Rollback") return false;
+  if (error.of_call && !Is(*error.of_call, call)) return false;
+  const When* when = std::get_if<When>(&fault.trigger);
+  if (!error.of_step && when == nullptr) return true;
+  return call.step == (error.of_step ? *error.of_step : when->step);
+}
+
+// Whether Spanner might answer the call so in place of serving it.
+bool MightAnswer(Code code, const PassingCall& call) {
+  if (call.comes_again && !CommitAgain().Has(code)) return false;
+  return MayAnswer(call.method, code, call.can_abort || call.method == kBegin);
+}
+
 // The code with which the fault answers the call; nothing if the fault does not concern the call.
 std::optional<Code> CodeFor(const FaultSpec& fault, const PassingCall& call) {
   if (fault.As<AbortFault>() != nullptr) {
-    return call.can_abort ? std::optional(Code::kAborted) : std::nullopt;
+    return call.can_abort && !call.is_applied ? std::optional(Code::kAborted) : std::nullopt;
   }
-  if (const auto* error = fault.As<ErrorFault>()) {
-    // A fault that strikes at a time names its step.
-    const StepName step = error->of_step ? *error->of_step : std::get<When>(fault.trigger).step;
-    // No server refuses to give a transaction up: its locks would stay until it is idle for too long.
-    if (call.step != step || call.is_rollback) return std::nullopt;
-    return CodeOf(error->code);
-  }
-  return std::nullopt;
+  const auto* error = fault.As<ErrorFault>();
+  if (error == nullptr || error->applied != call.is_applied) return std::nullopt;
+  if (!IsAbout(fault, *error, call)) return std::nullopt;
+  const Code code = CodeOf(error->code);
+  if (!error->applied && !error->impossible && !MightAnswer(code, call)) return std::nullopt;
+  return code;
+}
+
+FaultAnswer AnswerOf(const FaultSpec& fault, Code code) {
+  const auto* error = fault.As<ErrorFault>();
+  const bool is_impossible = error != nullptr && error->impossible;
+  return {.code = code, .is_impossible = is_impossible, .armed = {}};
 }
 
 // One event of a fault, passed on to the fault's kind.
@@ -178,7 +223,12 @@ bool FaultStep::GoesOnAfter(uint32_t incarnation) {
 }
 
 void FaultStep::StrikeOneCall(const std::optional<CallName>& call) {
-  if (!call) return faults_.At(node_).armed.push_back(fault_);
+  const auto* error = spec_.As<ErrorFault>();
+  int64_t later = error != nullptr ? error->calls : 1;
+  if (call) --later;
+  std::vector<uint32_t>& armed = faults_.At(node_).armed;
+  armed.insert(armed.end(), static_cast<size_t>(later), fault_);
+  if (!call) return;
   Began();
   if (spec_.As<DropRequestFault>() != nullptr) {
     Add(DropRequest{*call});
@@ -262,7 +312,8 @@ void OnFaultOver(const Scenario& scenario, ActiveFaults& faults, uint32_t fault,
 }
 
 void TakeArmed(ActiveFaults& faults, int16_t node, uint32_t fault, FaultEffects& out) {
-  std::erase(faults.At(node).armed, fault);
+  std::vector<uint32_t>& armed = faults.At(node).armed;
+  armed.erase(std::ranges::find(armed, fault));
   out.emplace_back(ObserveFault{FaultBegan{.fault = fault}});
   out.emplace_back(ObserveFault{FaultEnded{.fault = fault}});
 }
@@ -299,14 +350,17 @@ bool CanAnswer(const FaultSpec& fault, const PassingCall& call) {
 std::optional<FaultAnswer> AnswerByFault(const Scenario& scenario, const ActiveFaults& faults,
                                          const PassingCall& call, FaultChance& chance) {
   if (call.struck_by) {
-    const std::optional<Code> code = CodeFor(scenario.faults[*call.struck_by], call);
-    if (code) return FaultAnswer{.code = *code, .armed = {}};
+    const FaultSpec& fault = scenario.faults[*call.struck_by];
+    if (const auto code = CodeFor(fault, call)) return AnswerOf(fault, *code);
   }
   const auto answers = [&](const FaultSpec& spec) {
     return StrikesOneCall(spec.what) && CanAnswer(spec, call);
   };
   if (const auto fault = FindArmed(scenario, faults, call.node, answers)) {
-    return FaultAnswer{.code = *CodeFor(scenario.faults[*fault], call), .armed = *fault};
+    const FaultSpec& spec = scenario.faults[*fault];
+    FaultAnswer answer = AnswerOf(spec, *CodeFor(spec, call));
+    answer.armed = *fault;
+    return answer;
   }
   std::optional<FaultAnswer> answer;
   for (const uint32_t index : faults.At(call.node).active) {
@@ -314,7 +368,7 @@ std::optional<FaultAnswer> AnswerByFault(const Scenario& scenario, const ActiveF
     if (!code) continue;
     // Each fault draws, whether another one hits or not.
     const bool hits = chance.Hits(index, PercentOf(scenario.faults[index].what));
-    if (hits && !answer) answer = FaultAnswer{.code = *code, .armed = {}};
+    if (hits && !answer) answer = AnswerOf(scenario.faults[index], *code);
   }
   return answer;
 }

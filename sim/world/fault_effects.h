@@ -47,7 +47,8 @@ struct ActiveFaults {
     Links links;
     // Active faults of the node's calls, in the order in which they began.
     std::vector<uint32_t> active;
-    std::vector<uint32_t> armed;  // each will strike the next call that it can
+    // Each entry will strike the next call that it can; a fault of several calls has several.
+    std::vector<uint32_t> armed;
     WHORL_FIELDS(OfNode, links, active, armed);
   };
   std::vector<OfNode> nodes;
@@ -74,12 +75,15 @@ struct FaultTarget {
   std::optional<CallName> call;
 };
 
-// When a call reaches Spanner.
+// When a call reaches Spanner, and when its answer leaves Spanner.
 struct PassingCall {
   int16_t node = 0;
-  StepName step;
+  StepName step;                    // of a CreateSession: of the transaction that needs the session
+  std::string_view method;          // "Commit"
+  bool is_first_statement = false;  // of its attempt
   bool can_abort = false;  // whether it belongs to a read-write transaction that Spanner may abort
-  bool is_rollback = false;
+  bool comes_again = false;           // a Commit whose transaction Spanner has begun to commit
+  bool is_applied = false;            // Spanner has served it, and its answer is OK
   std::optional<uint32_t> struck_by;  // the fault that has struck it on its way
 };
 
@@ -211,15 +215,20 @@ bool LosesReply(const Scenario& scenario, ActiveFaults& faults, int16_t node, Fa
 void DuplicateIfArmed(const Scenario& scenario, ActiveFaults& faults, const CallName& call,
                       FaultEffects& out);
 
-// An error with which Spanner answers a call instead of serving it.
+// An error with which Spanner answers a call instead of serving it; or though it has served it, if the
+// call is_applied.
 struct FaultAnswer {
   Code code = Code::kOk;
+  bool is_impossible = false;     // Spanner never answers so, but the fault does
   std::optional<uint32_t> armed;  // the armed fault that strikes with this: see TakeArmed
 };
 std::optional<FaultAnswer> AnswerByFault(const Scenario& scenario, const ActiveFaults& faults,
                                          const PassingCall& call, FaultChance& chance);
-// The message of such a reply.
+// The message of such a reply, and that of one to a call which is_applied: to its process, that is as if the
+// answer were lost.
 inline constexpr std::string_view kFaultAnswers = "a fault of the scenario answers so";
+inline constexpr std::string_view kFaultAnswersApplied =
+    "a fault of the scenario answers so, though the call was served";
 // Whether the write that triggered the fault is slowed by it: one that has just been sent.
 bool SlowsItsTrigger(const FaultSpec& fault);
 

@@ -50,6 +50,26 @@ std::optional<uint32_t> FindNewestWrite(const WorldContext& work, ProcessId proc
   return newest;
 }
 
+// Whether Spanner has done what the request asks for. A Commit that is answered by a token has not committed.
+bool IsApplied(const Request& request, const Response& response) {
+  if (!response.status.ok() || !response.result.status.ok()) return false;
+  return !std::holds_alternative<Commit>(request) || response.precommit_token.empty();
+}
+
+// Whether the reply is on its way, and the fault can put an error in its place.
+bool CanSpoil(const WorldContext& work, const FaultSpec& fault, const Call& call, uint32_t place) {
+  if (!FindPendingOf<ReplyArrives>(work, place)) return false;
+  if (!IsApplied(call.request, call.response)) return false;
+  PassingCall passing = PassingOf(work, call);
+  passing.is_applied = true;
+  return CanAnswer(fault, passing);
+}
+
+void Spoil(Response& response, Code code) {
+  response = {};
+  response.status = Error(code, std::string(kFaultAnswersApplied));
+}
+
 // Whether the call, or the write, is still there for the fault to strike.
 bool CanStrike(WorldContext& work, const FaultSpec& fault, int16_t node, const CallName& name) {
   if (name.process.node != node) return false;
@@ -62,14 +82,11 @@ bool CanStrike(WorldContext& work, const FaultSpec& fault, int16_t node, const C
   if (!call.awaited) return false;
   if (latency != nullptr) return FindMessageOnItsWay(work, *place, latency->direction).has_value();
   if (fault.As<DropReplyFault>() != nullptr) return true;
+  const auto* error = fault.As<ErrorFault>();
+  if (error != nullptr && error->applied) return CanSpoil(work, fault, call, *place);
   if (!FindPendingOf<CallArrives>(work, *place)) return false;
-  const PassingCall passing = {.node = node,
-                               .step = call.step,
-                               .can_abort = model::IsOfReadWrite(call.request),
-                               .is_rollback = std::holds_alternative<Rollback>(call.request),
-                               .struck_by = {}};
   const bool is_of_requests = fault.As<DropRequestFault>() || fault.As<DuplicateRequestFault>();
-  return is_of_requests || CanAnswer(fault, passing);
+  return is_of_requests || CanAnswer(fault, PassingOf(work, call));
 }
 
 // --- the machine's effects ---------------------------------------------------------------------
@@ -158,7 +175,14 @@ void ApplyEffect(WorldContext& work, const DuplicateRequest& copy) {
 }
 
 void ApplyEffect(WorldContext& work, const MarkCall& mark) {
-  work.CallAt(*FindCall(work, mark.call)).struck_by = mark.fault;
+  Call& call = work.CallAt(*FindCall(work, mark.call));
+  const auto* error = work.scenario.faults[mark.fault].As<ErrorFault>();
+  if (error == nullptr || !error->applied) {
+    call.struck_by = mark.fault;
+    return;
+  }
+  ObserveHanging(work, call);
+  Spoil(call.response, CodeOf(error->code));
 }
 
 void ApplyEffect(WorldContext& work, const DelayMessage& delay) {
@@ -223,6 +247,33 @@ void DuplicateIfArmed(WorldContext& work, uint32_t place) {
   FaultEffects effects;
   DuplicateIfArmed(work.scenario, work.state.faults, call, effects);
   ApplyEffect(work, effects);
+}
+
+PassingCall PassingOf(const WorldContext& work, const Call& call) {
+  const auto* statement = std::get_if<ExecuteSql>(&call.request);
+  // Queries of their own have the number 1, too.
+  const bool is_first = statement != nullptr && statement->sequence_number <= 1;
+  return {.node = call.name.process.node,
+          .step = call.step,
+          .method = RequestName(call.request),
+          .is_first_statement = is_first,
+          .can_abort = model::IsOfReadWrite(call.request),
+          .comes_again = model::IsCommitAgain(work.state.database, call.request),
+          .struck_by = call.struck_by};
+}
+
+void AnswerAppliedByError(WorldContext& work, uint32_t place, Response& response) {
+  Call& call = work.CallAt(place);
+  const int16_t node = call.name.process.node;
+  if (!ConcernsCalls(work.state.faults, node) || !IsApplied(call.request, response)) return;
+  PassingCall passing = PassingOf(work, call);
+  passing.is_applied = true;
+  DrawnFaultChance chance(*work.chance, Draw::kServiceTime, DrawnForCall(call));
+  const auto answer = AnswerByFault(work.scenario, work.state.faults, passing, chance);
+  if (!answer) return;
+  if (answer->armed) TakeArmed(work, node, *answer->armed);
+  ObserveHanging(work, call);
+  Spoil(response, answer->code);
 }
 
 void TakeArmed(WorldContext& work, int16_t node, uint32_t fault) {

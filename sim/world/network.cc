@@ -140,6 +140,7 @@ void SendReply(WorldContext& work, uint32_t place, Response&& response, Duration
     call.at_spanner = false;
     return LeaveHanging(work, place);
   }
+  AnswerAppliedByError(work, place, response);
   call.response = std::move(response);
   work.Schedule(work.state.now + LatencyOf(work, place, Draw::kReplyLatency, service),
                 ChoiceKind::kDeliver, node, ReplyArrives{.call = call.name, .from_spanner = true},
@@ -156,7 +157,8 @@ void OnReplyArrives(WorldContext& work, uint32_t place, const ReplyArrives& repl
   if (reply.from_spanner && link == LinkState::kRefused) {
     return Refuse(work, place);
   }
-  EndCall(work, place, reply.from_spanner, std::move(call.response));
+  const bool is_spanners = reply.from_spanner && !call.response.status.Says(kFaultAnswersApplied);
+  EndCall(work, place, is_spanners, std::move(call.response));
 }
 
 void OnCallTimesOut(WorldContext& work, uint32_t place) {

@@ -174,7 +174,11 @@ bool LosesRequest(WorldContext& work, int16_t node);
 bool LosesReply(WorldContext& work, int16_t node);
 // Sends the call that was just sent once more, if an armed fault says so.
 void DuplicateIfArmed(WorldContext& work, uint32_t place);
+// What the machine asks of a call that reaches Spanner.
+PassingCall PassingOf(const WorldContext& work, const Call& call);
 // The armed fault has struck with its answer.
 void TakeArmed(WorldContext& work, int16_t node, uint32_t fault);
+// Replaces the answer to a call that Spanner has served by an error, if an active or armed fault does so.
+void AnswerAppliedByError(WorldContext& work, uint32_t place, Response& response);
 
 }  // namespace whorl::sim

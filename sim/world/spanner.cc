@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "protocol/spanner/answers.h"
 #include "sim/world/call_draws.h"
 #include "sim/world/calls.h"
 #include "sim/world/fault_effects.h"
@@ -135,6 +136,17 @@ void AnswerUnavailable(WorldContext& work, uint32_t place) {
   SendReply(work, place, std::move(response), Duration{});
 }
 
+// Answers in Spanner's place, and leaves the database as such an answer would.
+void AnswerInItsPlace(WorldContext& work, const CallName& name, const Request& request,
+                      const FaultAnswer& answer) {
+  model::Replied replied{.call = name, .response = {}};
+  replied.response.status = Error(answer.code, std::string(kFaultAnswers));
+  if (EndsTransaction().Has(answer.code) && !answer.is_impossible) {
+    model::DoomTransactionOf(work.state.database, request, replied.response.status);
+  }
+  work.out.database_effects.emplace_back(std::move(replied));
+}
+
 // Whether an active or armed fault answers the call. If so, the answer is in
 // Outbox::database_effects.
 bool IsAnsweredByFault(WorldContext& work, uint32_t place, const Request& request,
@@ -142,29 +154,20 @@ bool IsAnsweredByFault(WorldContext& work, uint32_t place, const Request& reques
   Call& call = work.CallAt(place);
   const int16_t node = call.name.process.node;
   if (!call.struck_by && !ConcernsCalls(work.state.faults, node)) return false;
-  if (call.name.call == kSessionCall) return false;  // no step's own
-  // The model knows whether there is a transaction to abort.
-  const PassingCall passing = {.node = node,
-                               .step = call.step,
-                               .can_abort = true,
-                               .is_rollback = std::holds_alternative<Rollback>(request),
-                               .struck_by = call.struck_by};
+  const PassingCall passing = PassingOf(work, call);
   DrawnFaultChance chance(*work.chance, Draw::kServiceTime, DrawnForCall(call));
   const auto answer = AnswerByFault(work.scenario, work.state.faults, passing, chance);
   if (!answer) return false;
-  const bool aborts = answer->code == Code::kAborted;
-  if (aborts && !model::AbortCall(*work.setup.catalogue, work.state.database, call.name, request,
-                                  leaders, work.out.database_effects)) {
-    return false;
-  }
+  // The model knows whether there is a transaction to abort.
+  const bool aborts = answer->code == Code::kAborted && passing.can_abort &&
+                      model::AbortCall(*work.setup.catalogue, work.state.database, call.name,
+                                       request, leaders, work.out.database_effects);
+  const bool could_abort = aborts || !passing.can_abort || answer->is_impossible;
+  if (answer->code == Code::kAborted && !could_abort) return false;
   if (answer->armed) TakeArmed(work, node, *answer->armed);
   // The backoff before the next attempt may outlast the fault.
   if (call.awaited) ObserveHanging(work, call);
-  if (!aborts) {
-    model::Replied replied{.call = call.name, .response = {}};
-    replied.response.status = Error(answer->code, std::string(kFaultAnswers));
-    work.out.database_effects.emplace_back(std::move(replied));
-  }
+  if (!aborts) AnswerInItsPlace(work, call.name, request, *answer);
   return true;
 }
 

@@ -187,6 +187,18 @@ std::vector<Sample> Samples() {
       {"abort_after_the_statement", "served", R"("do": "abort")", answered("ABORTED")},
       {"error_after_the_end", "ended", R"("do": "error", "code": "INTERNAL")",
        answered("INTERNAL")},
+      {"error_of_the_commit", "sent",
+       R"("do": "error", "code": "UNAUTHENTICATED", "of_call": "commit")",
+       answered("UNAUTHENTICATED")},
+      {"error_though_it_was_committed", "committed",
+       R"("do": "error", "code": "CANCELLED", "applied": true, "of_call": "commit")",
+       [](const std::vector<json>& lines, size_t began) {
+         const json call = TriggerOf(lines, began, "transaction_committed", "beat");
+         return AnyAfter(lines, 0, [&](const json& line) {
+           return IsEvent(line, "call_ended") && line["call"] == call &&
+                  line["code"] == "CANCELLED";
+         });
+       }},
       {"next_request_lost", "served", R"("do": "drop_request", "node": "a")",
        [](const std::vector<json>& lines, size_t began) {
          return AnyAfter(lines, began, [&](const json& line) {

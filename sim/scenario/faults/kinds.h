@@ -72,6 +72,16 @@ enum class ErrorCode : uint8_t {
   kFailedPrecondition,
   kDeadlineExceeded,
   kUnknown,
+  kUnavailable,
+  kCancelled,
+  kNotFound,
+  kUnauthenticated,
+  kInvalidArgument,
+  kUnimplemented,
+  kAlreadyExists,
+  kOutOfRange,
+  kAborted,
+  kDataLoss,
 };
 constexpr auto WordTableOf(ErrorCode) {
   return MakeWordTable<ErrorCode>({
@@ -81,9 +91,37 @@ constexpr auto WordTableOf(ErrorCode) {
       {ErrorCode::kFailedPrecondition, WordOf(Code::kFailedPrecondition)},
       {ErrorCode::kDeadlineExceeded, WordOf(Code::kDeadlineExceeded)},
       {ErrorCode::kUnknown, WordOf(Code::kUnknown)},
+      {ErrorCode::kUnavailable, WordOf(Code::kUnavailable)},
+      {ErrorCode::kCancelled, WordOf(Code::kCancelled)},
+      {ErrorCode::kNotFound, WordOf(Code::kNotFound)},
+      {ErrorCode::kUnauthenticated, WordOf(Code::kUnauthenticated)},
+      {ErrorCode::kInvalidArgument, WordOf(Code::kInvalidArgument)},
+      {ErrorCode::kUnimplemented, WordOf(Code::kUnimplemented)},
+      {ErrorCode::kAlreadyExists, WordOf(Code::kAlreadyExists)},
+      {ErrorCode::kOutOfRange, WordOf(Code::kOutOfRange)},
+      {ErrorCode::kAborted, WordOf(Code::kAborted)},
+      {ErrorCode::kDataLoss, WordOf(Code::kDataLoss)},
   });
 }
 constexpr Code CodeOf(ErrorCode code) { return *ParseWord<Code>(WordOf(code)); }
+
+// Which calls of a step an `error` answers; calls that are none of these (Rollback) it never answers.
+enum class ErrorCall : uint8_t {
+  kBegin,
+  kFirstStatement,  // of an attempt, whether it begins the transaction or not
+  kStatement,       // each of them
+  kCommit,
+  kCreateSession,  // of no step: a process needs a new session
+};
+constexpr auto WordTableOf(ErrorCall) {
+  return MakeWordTable<ErrorCall>({
+      {ErrorCall::kBegin, "begin"},
+      {ErrorCall::kFirstStatement, "first_statement"},
+      {ErrorCall::kStatement, "statement"},
+      {ErrorCall::kCommit, "commit"},
+      {ErrorCall::kCreateSession, "create_session"},
+  });
+}
 
 // Quantiles of a delay, linear between them. REQUIRES: they do not fall.
 struct DelaySpec {
@@ -230,15 +268,21 @@ struct DeleteRowFault {
 };
 
 struct ErrorFault {
-  std::optional<Duration> lasts;  // without it, one call is answered so
+  std::optional<Duration> lasts;  // without it, `calls` calls are answered so
   int64_t percent = 100;
-  std::optional<StepName> of_step;  // whose calls; else of the step that `when` names
+  int64_t calls = 1;
+  std::optional<StepName> of_step;   // whose calls; else of the step that `when` names, or of all
+  std::optional<ErrorCall> of_call;  // which of them; else each
   ErrorCode code = ErrorCode::kInternal;
+  bool applied = false;     // the call is served first, and was answered OK
+  bool impossible = false;  // even where Spanner never answers so (protocol/spanner/answers.h)
   static FaultInfo Describe();
   bool StrikesOneCall() const { return !lasts; }
   std::string Detail() const;
   void Check(const FaultReading& reading) const;
-  WHORL_FIELDS(ErrorFault, lasts, percent, of_step, code);
+  void CheckStep(const FaultReading& reading) const;
+  bool IsPossible() const;  // whether Spanner may answer so to any call that it is about
+  WHORL_FIELDS(ErrorFault, lasts, percent, calls, of_step, of_call, code, applied, impossible);
 };
 
 struct ReleaseRowFault {

@@ -41,6 +41,8 @@ void RequireGoodFault(const Scenario& scenario, const FaultSpec& fault) {
   Require(fault.line > 0, "a fault knows its line");
   if (const auto* abort = fault.As<AbortFault>()) {
     Require(abort->percent >= 1 && abort->percent <= 100, "a share of calls");
+  } else if (const auto* error = fault.As<ErrorFault>()) {
+    Require(error->calls >= 1 && (error->calls == 1 || !lasts), "a number of calls, or a time");
   } else if (const auto* latency = fault.As<LatencyFault>()) {
     const DelaySpec& add = latency->add;
     Require(Duration{} <= add.min && add.min <= add.p50 && add.p50 <= add.p99 && add.p99 <= add.max,

@@ -61,8 +61,8 @@ constexpr std::string_view kFull = R"({
     { "at": "95m", "do": "clock", "node": "a", "step": "-3s" },
     { "at": "96m", "do": "clock", "node": "a", "stands": true, "for": "9s" },
     { "at": "97m", "do": "delete_row", "lock": "job", "row": "job_1" },
-    { "at": "98m", "do": "error", "node": "a", "of_step": "check", "code": "INTERNAL",
-      "every": "1m", "times": 2 },
+    { "at": "98m", "do": "error", "node": "a", "of_step": "check", "code": "DATA_LOSS", "calls": 3,
+      "of_call": "statement", "applied": true, "impossible": true, "every": "1m", "times": 2 },
     { "at": "99m", "do": "duplicate_request", "node": "a", "after": "1ms" }
   ],
   "schedule": [
@@ -245,6 +245,14 @@ TEST(ScenarioLoader, ReadsTheStepAndTheCodeOfAnError) {
   EXPECT_EQ(Only<ErrorFault>(R"({ "do": "error", "code": "UNKNOWN", "when": { "node": "a",
                                   "step": "heartbeat_update", "phase": "sent" } })"),
             (ErrorFault{.of_step = std::nullopt, .code = ErrorCode::kUnknown}));
+  EXPECT_EQ(Only<ErrorFault>(R"({ "at": "1s", "do": "error", "node": "a", "of_call": "commit",
+                                  "code": "ABORTED", "applied": true, "impossible": true,
+                                  "calls": 3 })"),
+            (ErrorFault{.calls = 3,
+                        .of_call = ErrorCall::kCommit,
+                        .code = ErrorCode::kAborted,
+                        .applied = true,
+                        .impossible = true}));
 }
 
 TEST(ScenarioLoader, ReadsFaultsAtSpanner) {

@@ -335,6 +335,150 @@ TEST(ErrorFault, LeavesWhatItAnswersUndone) {
   }
 }
 
+constexpr uint8_t kBeginTransaction = 1;  // Request::index()
+constexpr uint8_t kCommit = 2;
+
+// What was committed stays, whatever its client hears.
+TEST(ErrorFault, AppliedAnswersInPlaceOfOk) {
+  const Witness run = WitnessFaults(
+      R"({"at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update",
+          "of_call": "commit", "applied": true, "code": "DEADLINE_EXCEEDED"})");
+  const auto hit = AnsweredBy(run, Code::kDeadlineExceeded);
+  ASSERT_EQ(hit.size(), 1U);
+  EXPECT_EQ(hit.front().request, kCommit);
+  EXPECT_FALSE(hit.front().from_spanner);
+  const auto committed = run.When<TransactionCommitted>(
+      [&](const TransactionCommitted& x) { return x.call == hit.front().name; });
+  EXPECT_EQ(committed.size(), 1U);
+  const auto served = run.When<CallServed>(
+      [&](const CallServed& x) { return x.call == hit.front().name && x.code == Code::kOk; });
+  EXPECT_EQ(served.size(), 1U);
+  EXPECT_EQ(run.When<FaultBegan>(), served);
+}
+
+// `when` with a phase at which Spanner has answered spoils the reply that is on its way.
+TEST(ErrorFault, AppliedSpoilsTheReplyThatIsOnItsWay) {
+  for (const std::string phase : {"served", "committed"}) {
+    const Witness run =
+        WitnessFaults(R"({"when": {"node": "a", "step": "heartbeat_update", "phase": ")" + phase +
+                      R"(", "count": 4}, "do": "error", "applied": true, "code": "INTERNAL"})");
+    const auto hit = AnsweredBy(run, Code::kInternal);
+    ASSERT_EQ(hit.size(), 1U) << phase;
+    EXPECT_EQ(hit.front().step, spindle_v2::steps::kHeartbeatUpdate);
+    EXPECT_EQ(run.When<FaultBegan>(), std::vector{*hit.front().served}) << phase;
+  }
+}
+
+// What is answered before it is served has no effect that could stay.
+TEST(ErrorFault, AppliedLeavesACallThatFailedAlone) {
+  const Witness run = WitnessFaults(
+      R"({"at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update", "for": "5s",
+          "of_call": "commit", "code": "INTERNAL"},
+         {"at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update", "for": "5s",
+          "of_call": "commit", "applied": true, "code": "UNKNOWN"})");
+  EXPECT_GT(AnsweredBy(run, Code::kInternal).size(), 0U);
+  EXPECT_EQ(AnsweredBy(run, Code::kUnknown).size(), 0U);
+}
+
+TEST(ErrorFault, OfOneCallStrikesNoOther) {
+  const auto struck = [](const std::string& call) {
+    return AnsweredBy(
+        WitnessFaults(R"({"at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update",
+                          "for": "10s", "code": "PERMISSION_DENIED", "of_call": ")" +
+                      call + "\"}"),
+        Code::kPermissionDenied);
+  };
+  // Go's client masks the error of the statement that begins, and begins explicitly.
+  for (const auto& [call, request] : {std::pair("first_statement", 0), std::pair("commit", 2)}) {
+    const auto hit = struck(call);
+    EXPECT_GT(hit.size(), 0U) << call;
+    for (const CallStory& one : hit) EXPECT_EQ(one.request, request) << call;
+  }
+  EXPECT_TRUE(struck("begin").empty());  // nothing has gone wrong before
+  // The statement again after the explicit begin is the first one of its attempt, too.
+  const Witness both = WitnessFaults(
+      R"({"at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update", "for": "10s",
+          "code": "INTERNAL", "of_call": "first_statement"},
+         {"at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update", "for": "10s",
+          "code": "UNKNOWN", "of_call": "begin"})");
+  for (const CallStory& one : AnsweredBy(both, Code::kUnknown)) {
+    EXPECT_EQ(one.request, kBeginTransaction);
+  }
+}
+
+TEST(ErrorFault, CallsSaysHowManyAreAnsweredSo) {
+  const Witness run = WitnessFaults(
+      R"({"at": "20s", "do": "error", "node": "a", "code": "UNAUTHENTICATED", "calls": 7})");
+  const auto hit = AnsweredBy(run, Code::kUnauthenticated);
+  EXPECT_EQ(hit.size(), 7U);
+  EXPECT_EQ(Count<FaultBegan>(run), 7);
+  EXPECT_EQ(Count<FaultEnded>(run), 7);
+  std::set<StepName> of_steps;
+  for (const CallStory& call : hit) of_steps.insert(call.step);
+  EXPECT_GT(of_steps.size(), 1U);  // without a step, of every step
+}
+
+// A Commit that comes again after it was applied is told nothing that its transaction did not do.
+TEST(ErrorFault, PassesOverWhatSpannerWouldNotAnswer) {
+  const auto committed_again = [](const std::string& code) {
+    return WitnessFaults(
+        R"({"when": {"node": "a", "step": "first_insert", "phase": "committed"}, "do": "error",
+            "applied": true, "code": "UNAVAILABLE"},
+           {"when": {"node": "a", "step": "first_insert", "phase": "committed"}, "do": "error",
+            "node": "a", "of_call": "commit", "code": ")" +
+        code + "\"}");
+  };
+  const Witness told = committed_again("NOT_FOUND");
+  EXPECT_EQ(AnsweredBy(told, Code::kNotFound).size(), 1U);
+  EXPECT_EQ(AnsweredBy(told, Code::kUnavailable).size(), 1U);
+  const Witness passed = committed_again("FAILED_PRECONDITION");
+  EXPECT_EQ(AnsweredBy(passed, Code::kFailedPrecondition).size(), 1U);
+  for (const CallStory& call :
+       AnsweredBy(committed_again("ALREADY_EXISTS"), Code::kAlreadyExists)) {
+    EXPECT_NE(call.step, spindle_v2::steps::kFirstInsert);
+  }
+}
+
+// After a constraint failed, a transaction gets nothing else.
+TEST(ErrorFault, AlreadyExistsDoomsTheTransaction) {
+  const Witness run = WitnessFaults(
+      R"({"at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update",
+          "of_call": "statement", "code": "ALREADY_EXISTS", "calls": 2})");
+  const auto hit = AnsweredBy(run, Code::kAlreadyExists);
+  ASSERT_GE(hit.size(), 2U);
+  for (const Instant at : run.When<TransactionCommitted>([&](const TransactionCommitted& x) {
+         return x.call.process.node == 0 && x.call.generation == hit[0].name.generation;
+       })) {
+    ADD_FAILURE() << at.ns;
+  }
+}
+
+// An abort for a transaction that was committed: its client runs it again.
+TEST(ErrorFault, ImpossibleAnswersAnAppliedCommitByAborted) {
+  const Witness run = WitnessFaults(
+      R"({"at": "20s", "do": "error", "node": "a", "of_step": "heartbeat_update",
+          "of_call": "commit", "applied": true, "code": "ABORTED", "impossible": true})");
+  const auto hit = AnsweredBy(run, Code::kAborted);
+  ASSERT_EQ(hit.size(), 1U);
+  const auto commits = run.When<TransactionCommitted>([&](const TransactionCommitted& x) {
+    return x.call.process.node == 0 && x.call.generation == hit[0].name.generation;
+  });
+  EXPECT_EQ(commits.size(), 2U);
+}
+
+TEST(ErrorFault, OfCreateSessionKeepsAProcessWithoutASession) {
+  const Witness run = WitnessFaults(
+      R"({"at": "20s", "do": "session_loss", "node": "a"},
+         {"at": "20s", "do": "error", "node": "a", "of_call": "create_session", "for": "5s",
+          "code": "RESOURCE_EXHAUSTED"})");
+  const auto hit = AnsweredBy(run, Code::kResourceExhausted);
+  EXPECT_GT(hit.size(), 1U);
+  for (const CallStory& call : hit) EXPECT_EQ(call.request, kCreateSession);
+  const auto created = run.When<SessionCreated>();
+  ASSERT_EQ(created.size(), 1U);
+  EXPECT_GT(created.front(), At(Seconds(25)));
+}
+
 // Of forty percent, between one and three in five.
 TEST(AbortAndErrorFault, PercentHitsSomeOfTheCalls) {
   const auto expect_two_in_five_hit = [](const std::string& fault, Code code, auto counts) {
