@@ -40,8 +40,7 @@ std::optional<std::string_view> WhyNot(const FaultSpec& fault) {
   const auto* error = fault.As<sim::ErrorFault>();
   if (error != nullptr && error->of_call == sim::ErrorCall::kCreateSession) {
     return "a real client creates sessions when it likes, for no step that the proxy would know; "
-           "run it "
-           "without --on";
+           "run it without --on";
   }
   if (fault.node == FaultSpec::kLeader) {
     return "which real process believes that it leads is only known after the run; name a node, or "

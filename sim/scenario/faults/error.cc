@@ -122,8 +122,6 @@ std::string ErrorFault::Detail() const {
   return detail;
 }
 
-bool ErrorFault::IsPossible() const { return WhyImpossible(*this).empty(); }
-
 void ErrorFault::Check(const FaultReading& reading) const {
   if (reading.Has("percent") && !lasts) {
     reading.AddAtKey("percent",

@@ -281,7 +281,6 @@ struct ErrorFault {
   std::string Detail() const;
   void Check(const FaultReading& reading) const;
   void CheckStep(const FaultReading& reading) const;
-  bool IsPossible() const;  // whether Spanner may answer so to any call that it is about
   WHORL_FIELDS(ErrorFault, lasts, percent, calls, of_step, of_call, code, applied, impossible);
 };
 
